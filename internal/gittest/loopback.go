@@ -1,0 +1,20 @@
+package gittest
+
+import "net"
+
+// anyPort returns an address on loopback for which the system chooses the
+// port.
+func anyPort(ipv6 bool) string {
+	if ipv6 {
+		return "[::1]:0"
+	}
+	return "127.0.0.1:0"
+}
+
+// reset closes c so that the peer gets a TCP reset, not an end of file.
+func reset(c net.Conn) {
+	if tcp, ok := c.(*net.TCPConn); ok {
+		_ = tcp.SetLinger(0)
+	}
+	_ = c.Close()
+}
