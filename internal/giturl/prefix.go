@@ -1,0 +1,79 @@
+package giturl
+
+import (
+	"net/url"
+	"strings"
+)
+
+// Prefix says which remotes an entry of the credentials is for.
+type Prefix struct {
+	remote   Remote
+	segments []string // decoded
+}
+
+// ParsePrefix reads a credentials prefix: an https, http or ssh URL, or the
+// scp form, with a host alone ("https://git.example.com", "git@host:") or with
+// whole path segments. The error is as for Parse.
+func ParsePrefix(text string) (Prefix, error) {
+	r, fe := parse(text, true)
+	if fe == nil && r.Scheme != HTTPS && r.Scheme != HTTP && r.Scheme != SSH {
+		fe = refuse("credentials are for https, http and ssh only", "Write a prefix such as https://git.example.com/acme/ or ssh://git@git.example.com.")
+	}
+	if fe != nil {
+		return Prefix{}, asked(fe, text)
+	}
+	return Prefix{remote: r, segments: r.segments()}, nil
+}
+
+// segments returns the decoded segments of the path. Empty ones are dropped,
+// so that the scp form and ssh:// have the same.
+func (r Remote) segments() []string {
+	var out []string
+	for s := range strings.SplitSeq(r.Path, "/") {
+		if r.Scheme == HTTPS || r.Scheme == HTTP {
+			s, _ = url.PathUnescape(s) // Parse checked it
+		}
+		if s != "" {
+			out = append(out, s)
+		}
+	}
+	return out
+}
+
+// Match reports whether the prefix is for r: scheme, host and port are equal,
+// the prefix's segments begin r's, and the user is equal if the prefix has
+// one. Of several that match the one with the greatest length counts: more
+// segments win, then a user over none.
+func (p Prefix) Match(r Remote) (length int, ok bool) {
+	if p.remote.Origin() != r.Origin() || p.remote.User != "" && p.remote.User != r.User {
+		return 0, false
+	}
+	have := r.segments()
+	if len(have) < len(p.segments) {
+		return 0, false
+	}
+	for i, s := range p.segments {
+		if s != have[i] {
+			return 0, false
+		}
+	}
+	length = 2 * len(p.segments)
+	if p.remote.User != "" {
+		length++
+	}
+	return length, true
+}
+
+// Key returns the canonical form of the prefix; prefixes with equal keys are
+// duplicates.
+func (p Prefix) Key() string {
+	var b strings.Builder
+	b.WriteString(string(p.remote.Scheme) + "://" + p.remote.login(escapeUser) + p.remote.Address() + "/")
+	for _, s := range p.segments {
+		b.WriteString(encode(s, alphanumeric+"-._~") + "/")
+	}
+	return b.String()
+}
+
+// String returns the prefix as the user wrote it.
+func (p Prefix) String() string { return p.remote.text }

@@ -1,0 +1,72 @@
+package giturl
+
+import (
+	"regexp"
+	"strings"
+)
+
+const masked = "***"
+
+// tokenPrefixes begin the access tokens of the usual hosts: GitHub, GitLab,
+// Slack, Bitbucket and Atlassian.
+const tokenPrefixes = `gh[oprsu]_|github_pat_|gl(?:pat|dt|cbt|rt|oas|soat|ptt|ft|imt|agent|ffct)-|xox[a-z]-|AT(?:BB|CTT|ATT)`
+
+var (
+	tokenStart    = regexp.MustCompile(`^(?:` + tokenPrefixes + `)`)
+	tokenAnywhere = regexp.MustCompile(`\b(?:` + tokenPrefixes + `)[A-Za-z0-9_-]{16,}`)
+	// knownUsers are long user names that hosts hand out: AWS CodeCommit,
+	// GitLab deploy tokens and access token bots.
+	knownUsers = regexp.MustCompile(`^(?:.+-at-\d{12}|gitlab\+deploy-token-\d+|(?:project|group)_\d+_bot(?:_[0-9a-f]+)?)$`)
+	hostPort   = regexp.MustCompile(`^(?:[A-Za-z0-9._-]+|\[[0-9A-Fa-f:.]+\])(?::[0-9]{1,5})?$`)
+)
+
+// likeToken reports whether the user name of an http URL looks like an access
+// token: it begins like one, or it has 20 characters or more with a digit or a
+// capital letter among them and no '@' or '.' (which mail addresses have), is
+// no user name that a host hands out, and is no segment of the path either, as
+// the organisation of Azure DevOps is.
+func likeToken(user, path string) bool {
+	switch {
+	case tokenStart.MatchString(user):
+		return true
+	case len(user) < 20, strings.ContainsAny(user, "@."), knownUsers.MatchString(user), strings.Contains(path+"/", "/"+user+"/"):
+		return false
+	}
+	return strings.ContainsAny(user, "ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789")
+}
+
+// Redact returns text, one URL of any kind, with what may be a secret masked:
+// user information, query and fragment. What Parse accepts is returned as it
+// is. Where it cannot be told apart, everything is masked.
+func Redact(text string) string {
+	if _, fe := parse(text, false); fe == nil {
+		return text
+	}
+	return mask(text)
+}
+
+// mask returns as much of a URL that does not parse as can be shown: scheme,
+// host and path if they can be told from the rest.
+func mask(text string) string {
+	m := schemeForm.FindString(text)
+	if m == "" || tokenAnywhere.MatchString(text) {
+		return masked
+	}
+	rest := text[len(m):]
+	at, query := strings.LastIndexByte(rest, '@'), strings.IndexAny(rest, "?#")
+	if query >= 0 && query < at {
+		return m + masked // a password with a '#', or a query with an '@'
+	}
+	user := ""
+	if at >= 0 {
+		user, rest = masked+"@", rest[at+1:]
+	}
+	if query = strings.IndexAny(rest, "?#"); query >= 0 {
+		rest = rest[:query+1] + masked
+	}
+	host, _, _ := strings.Cut(rest, "/")
+	if !hostPort.MatchString(strings.TrimSuffix(strings.TrimSuffix(host, masked), "?")) && !strings.HasPrefix(m, "file") {
+		return m + user + masked
+	}
+	return m + user + rest
+}
