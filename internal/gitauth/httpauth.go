@@ -1,0 +1,207 @@
+package gitauth
+
+import (
+	"context"
+	"encoding/base64"
+	"fmt"
+	"net"
+	"net/url"
+	"slices"
+	"strings"
+	"unicode"
+
+	"github.com/fluxcd/pkg/git"
+
+	"github.com/gitpin/terraform-provider-gitpin/internal/giturl"
+)
+
+// httpAuth turns an entry into credentials for an https or http remote.
+func (k *Keychain) httpAuth(e *entry, r giturl.Remote) (*Auth, error) {
+	a, err := k.httpParts(e, r)
+	if err != nil {
+		return nil, credentialsError(e.source(), r, err)
+	}
+	a.Source = e.source()
+	return a, nil
+}
+
+func (k *Keychain) httpParts(e *entry, r giturl.Remote) (*Auth, error) {
+	if len(e.Secret) == 0 {
+		return &Auth{}, nil // an explicit "anonymous here" below a wider prefix
+	}
+	if err := checkHTTPSecret(e.Secret, r); err != nil {
+		return nil, err
+	}
+	opts, err := fluxOptions(httpURL(e.Secret, r), e.Secret)
+	if err != nil {
+		return nil, err
+	}
+	caKey := present(e.Secret, []string{keyCACert, keyCAFile})
+	t, err := e.tls.get(func() (*TLS, error) {
+		return parseTLS(string(opts.ClientCert), string(opts.ClientKey), strings.Join(caKey, ""), string(opts.CAFile))
+	})
+	if err != nil {
+		return nil, err
+	}
+	a := &Auth{TLS: t}
+	a.Keys = present(e.Secret, []string{keyBearerToken, keyCACert, keyCAFile, keyPassword, keyTLSCert, keyTLSKey, keyUsername})
+	slices.Sort(a.Keys)
+	a.hidden = &secrets{texts: []string{string(opts.ClientKey)}}
+	if h := newStaticHeader(opts); h != nil {
+		if err := checkCleartext(e, r); err != nil {
+			return nil, err
+		}
+		a.header = h
+	}
+	a.ID = opaqueID("http", opts.Username, opts.Password, opts.BearerToken, string(opts.ClientCert), string(opts.ClientKey), string(opts.CAFile))
+	return a, nil
+}
+
+// httpURL is the part of r that git.NewAuthOptions is to see. Its user goes in
+// only where a password lacks one: beside a bearer token the user would win and
+// the token be dropped without a word.
+func httpURL(secret map[string]string, r giturl.Remote) url.URL {
+	u := url.URL{Scheme: string(r.Scheme), Host: r.Address()}
+	if r.User != "" && secret[keyUsername] == "" && secret[keyPassword] != "" {
+		u.User = url.User(r.User)
+	}
+	return u
+}
+
+// fluxOptions calls Flux's parser with what has a value.
+func fluxOptions(u url.URL, secret map[string]string) (*git.AuthOptions, error) {
+	data := make(map[string][]byte, len(secret))
+	for key, value := range secret {
+		if value != "" {
+			data[key] = []byte(value)
+		}
+	}
+	opts, err := git.NewAuthOptions(u, data)
+	if err != nil {
+		// Its errors name keys and never values; ours come first for all that
+		// it is known to find.
+		return nil, &problem{what: "Flux's parser refuses the secret: " + err.Error(), advice: "Check its keys against those of a Flux Git secret."}
+	}
+	return opts, nil
+}
+
+// checkHTTPSecret finds what would make a request anonymous or be refused by the
+// server, where the secret shows it.
+func checkHTTPSecret(secret map[string]string, r giturl.Remote) error {
+	usable := []string{keyUsername, keyPassword, keyBearerToken, keyTLSCert, keyTLSKey, keyCACert, keyCAFile}
+	if !slices.ContainsFunc(usable, func(key string) bool { _, ok := secret[key]; return ok }) {
+		return &problem{what: fmt.Sprintf("secret has no key for %s, only for ssh", r.Scheme),
+			advice: "Add username and password, or bearerToken; or give the entry an ssh:// prefix."}
+	}
+	if value, ok := secret[keyBearerToken]; ok && value == "" {
+		return emptyProblem(keyBearerToken)
+	}
+	_, hasUser := secret[keyUsername]
+	_, hasPassword := secret[keyPassword]
+	switch {
+	case (hasUser || hasPassword) && secret[keyUsername] == "" && secret[keyPassword] == "":
+		if hasPassword {
+			return emptyProblem(keyPassword)
+		}
+		return emptyProblem(keyUsername)
+	case secret[keyPassword] != "" && secret[keyUsername] == "" && r.User == "":
+		return &problem{what: "secret has password but no username",
+			advice: "Add username. A host that takes a token as password wants any name there (\"git\"), or one that its documentation tells; for \"Authorization: Bearer\" write bearerToken instead of password."}
+	}
+	for _, key := range []string{keyUsername, keyPassword, keyBearerToken} {
+		if err := checkHeaderValue(key, secret[key]); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func emptyProblem(key string) error {
+	return &problem{key: key, what: "is empty, and the request would be anonymous",
+		advice: "Set it, or leave the key out (null) to read anonymously."}
+}
+
+// checkHeaderValue finds characters that cannot be meant in a header: RFC 7617
+// forbids control characters in Basic and a colon in its user name, RFC 6750
+// allows only visible ASCII in a bearer token.
+func checkHeaderValue(key, value string) error {
+	wrong := func(what, advice string) error { return &problem{key: key, what: what, advice: advice} }
+	trimmed := strings.TrimSpace(value)
+	switch {
+	case strings.HasSuffix(value, "\n"), strings.HasSuffix(value, "\r"):
+		return wrong("ends in a line break", "Take it off with trimspace(…): it would be sent as a part of the value.")
+	case value != trimmed:
+		return wrong("begins or ends with white space", "Take it off with trimspace(…): it would be sent as a part of the value.")
+	case strings.HasPrefix(value, byteOrderMark):
+		return wrong("begins with a byte order mark", "Save the file it comes from as UTF-8 without one.")
+	case strings.ContainsFunc(value, unicode.IsControl):
+		return wrong("has a control character in it, such as a line break", "Give the value on one line.")
+	case key == keyUsername && strings.Contains(value, ":"):
+		return wrong("has a colon in it, which Basic authentication cannot carry", "Put what comes after the colon into password.")
+	}
+	if key != keyBearerToken {
+		return nil
+	}
+	if prefix, _, ok := strings.Cut(value, " "); ok && strings.EqualFold(prefix, "bearer") {
+		return wrong("begins with the word Bearer", "Give the token alone, the word is put before it.")
+	}
+	if strings.ContainsFunc(value, func(c rune) bool { return c <= ' ' || c > '~' }) {
+		return wrong("has a character in it that no token may have", "Give the token alone, as the host shows it.")
+	}
+	return nil
+}
+
+// checkCleartext keeps an Authorization header from leaving this machine
+// unencrypted.
+func checkCleartext(e *entry, r giturl.Remote) error {
+	if r.Scheme != giturl.HTTP || e.AllowHTTP || isLoopback(r.Host) {
+		return nil
+	}
+	return &problem{what: "its credentials would be sent over plain http, for anyone on the way to read",
+		advice: "Use https, or set allow_http = true on the entry."}
+}
+
+// isLoopback tells a host that is this machine by its name alone (RFC 6761):
+// nothing is resolved.
+func isLoopback(host string) bool {
+	if host == "localhost" || strings.HasSuffix(host, ".localhost") {
+		return true
+	}
+	ip := net.ParseIP(host)
+	return ip != nil && ip.IsLoopback()
+}
+
+// staticHeader is an Authorization header whose value is known from the start.
+type staticHeader struct {
+	kind  string
+	value string
+	login login
+}
+
+// newStaticHeader returns nil when opts has nothing to send.
+func newStaticHeader(opts *git.AuthOptions) authorizer {
+	switch {
+	case opts.BearerToken != "":
+		return &staticHeader{kind: "Bearer", value: "Bearer " + opts.BearerToken, login: login{secret: opts.BearerToken}}
+	case opts.Username != "" || opts.Password != "":
+		return &staticHeader{kind: "Basic", value: basic(opts.Username, opts.Password), login: login{user: opts.Username, secret: opts.Password}}
+	}
+	return nil
+}
+
+func basic(user, password string) string {
+	return "Basic " + base64.StdEncoding.EncodeToString([]byte(user+":"+password))
+}
+
+func (h *staticHeader) scheme() string                              { return h.kind }
+func (h *staticHeader) header(context.Context) (string, error)      { return h.value, nil }
+func (h *staticHeader) renew(context.Context, string) (bool, error) { return false, nil }
+
+func (h *staticHeader) secrets() []login {
+	out := []login{h.login}
+	if h.login.secret == "" || h.login.secret == "x-oauth-basic" {
+		// The way in which a token is given as user name.
+		out = append(out, login{secret: h.login.user}, login{secret: h.login.user + ":" + h.login.secret})
+	}
+	return out
+}

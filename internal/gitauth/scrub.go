@@ -1,0 +1,183 @@
+package gitauth
+
+import (
+	"cmp"
+	"encoding/base64"
+	"encoding/json"
+	"html"
+	"net/url"
+	"slices"
+	"strings"
+)
+
+// login is a user name and its secret, or a secret alone.
+type login struct{ user, secret string }
+
+// secrets holds what must not be shown of one Auth. It is kept behind a pointer:
+// fmt prints a pointer inside a struct as an address.
+type secrets struct {
+	logins []login
+	// texts are keys in PEM: they are hidden line by line.
+	texts []string
+}
+
+const masked = "***"
+
+// shortSecret is the length in bytes below which a secret is likely to turn up
+// inside innocent words.
+const shortSecret = 4
+
+// minKeyLine is the length in bytes from which a line of a PEM text is taken for
+// key material.
+const minKeyLine = 16
+
+// Scrub returns text with every secret of a replaced by "***", in each form in
+// which servers and libraries repeat them: raw, base64 (alone and as
+// "user:secret" of a Basic header), percent-encoded, JSON- and HTML-escaped. A
+// secret of fewer than four bytes is replaced only where it is a word of its
+// own.
+func (a *Auth) Scrub(text string) string {
+	var long, short []string
+	add := func(form string) {
+		if len(form) >= shortSecret {
+			long = append(long, form)
+		} else if form != "" {
+			short = append(short, form)
+		}
+	}
+	for _, l := range a.logins() {
+		for _, form := range forms(l) {
+			if len(l.secret) < shortSecret {
+				short = append(short, form)
+				continue
+			}
+			add(form)
+		}
+	}
+	for _, pem := range a.texts() {
+		for line := range strings.Lines(pem) {
+			if line = strings.TrimSpace(line); len(line) >= minKeyLine && !strings.HasPrefix(line, "-----") {
+				add(line)
+			}
+		}
+	}
+	text = replaceAll(text, long)
+	for _, word := range longestFirst(short) {
+		text = replaceWord(text, word)
+	}
+	return text
+}
+
+func (a *Auth) logins() []login {
+	var all []login
+	if a.hidden != nil {
+		all = append(all, a.hidden.logins...)
+	}
+	if a.header != nil {
+		all = append(all, a.header.secrets()...)
+	}
+	return slices.DeleteFunc(all, func(l login) bool { return l.secret == "" })
+}
+
+func (a *Auth) texts() []string {
+	if a.hidden == nil {
+		return nil
+	}
+	return a.hidden.texts
+}
+
+// forms returns the spellings of a secret that are worth hiding, without
+// duplicates.
+func forms(l login) []string {
+	out := []string{
+		l.secret,
+		url.QueryEscape(l.secret), url.PathEscape(l.secret), percentAll(l.secret),
+		strings.TrimPrefix(url.UserPassword("", l.secret).String(), ":"),
+		jsonEscape(l.secret, true), jsonEscape(l.secret, false),
+		html.EscapeString(l.secret),
+	}
+	for _, s := range out {
+		out = append(out, lowerPercent(s))
+	}
+	for _, s := range []string{l.secret, l.user + ":" + l.secret} {
+		for _, enc := range []*base64.Encoding{base64.StdEncoding, base64.URLEncoding, base64.RawStdEncoding, base64.RawURLEncoding} {
+			out = append(out, enc.EncodeToString([]byte(s)))
+		}
+	}
+	return longestFirst(out)
+}
+
+// percentAll encodes every byte but letters and digits.
+func percentAll(s string) string {
+	const hex = "0123456789ABCDEF"
+	var b strings.Builder
+	for i := range len(s) {
+		if isWordByte(s[i]) {
+			b.WriteByte(s[i])
+		} else {
+			b.WriteString(string([]byte{'%', hex[s[i]>>4], hex[s[i]&15]}))
+		}
+	}
+	return b.String()
+}
+
+// lowerPercent writes percent escapes with lower-case digits.
+func lowerPercent(s string) string {
+	b := []byte(s)
+	for i := 0; i+2 < len(b); i++ {
+		if b[i] == '%' {
+			copy(b[i+1:], strings.ToLower(string(b[i+1:i+3])))
+		}
+	}
+	return string(b)
+}
+
+func jsonEscape(s string, escapeHTML bool) string {
+	var b strings.Builder
+	enc := json.NewEncoder(&b)
+	enc.SetEscapeHTML(escapeHTML)
+	if enc.Encode(s) != nil {
+		return s // cannot happen for a string
+	}
+	return strings.TrimSuffix(strings.TrimPrefix(strings.TrimSuffix(b.String(), "\n"), `"`), `"`)
+}
+
+// longestFirst sorts and removes duplicates and empty strings, so that a form
+// that is part of another does not leave the rest of it behind.
+func longestFirst(list []string) []string {
+	list = slices.DeleteFunc(slices.Clone(list), func(s string) bool { return s == "" })
+	slices.SortFunc(list, func(a, b string) int { return cmp.Or(cmp.Compare(len(b), len(a)), cmp.Compare(a, b)) })
+	return slices.Compact(list)
+}
+
+func replaceAll(text string, list []string) string {
+	var pairs []string
+	for _, s := range longestFirst(list) {
+		pairs = append(pairs, s, masked)
+	}
+	return strings.NewReplacer(pairs...).Replace(text)
+}
+
+// replaceWord replaces word where no letter or digit touches it.
+func replaceWord(text, word string) string {
+	var b strings.Builder
+	for {
+		i := strings.Index(text, word)
+		if i < 0 {
+			b.WriteString(text)
+			return b.String()
+		}
+		end := i + len(word)
+		if (i > 0 && isWordByte(text[i-1])) || (end < len(text) && isWordByte(text[end])) {
+			b.WriteString(text[:i+1])
+			text = text[i+1:]
+			continue
+		}
+		b.WriteString(text[:i] + masked)
+		text = text[end:]
+	}
+}
+
+func isWordByte(c byte) bool {
+	return c >= '0' && c <= '9' || c >= 'A' && c <= 'Z' || c >= 'a' && c <= 'z'
+}
