@@ -1,0 +1,140 @@
+package sshpool
+
+import (
+	"time"
+
+	"golang.org/x/crypto/ssh"
+)
+
+// conn is one connection, logged in. Fields are guarded by Pool.mu.
+type conn struct {
+	host *host
+	raw  *watchedConn
+	ssh  ssh.Conn
+	// gone is closed when the connection has ended, for whatever reason.
+	gone chan struct{}
+	dead bool
+
+	// limit is how many sessions it takes at a time; less than the pool's
+	// after the server refused one.
+	limit int
+	// inUse counts the slots taken; closing those of them whose session is
+	// over here, but not yet at the server.
+	inUse, closing int
+	// served is true once the server has opened a session on it.
+	served bool
+	// retired connections get no new sessions and end with their last one.
+	retired bool
+	idle    *time.Timer // ends it when no session wants it; nil while in use
+}
+
+// newConn returns the pool's connection for what the handshake returned. The
+// goroutines that serve it end with it.
+func newConn(h *host, raw *watchedConn, sc ssh.Conn, chans <-chan ssh.NewChannel, reqs <-chan *ssh.Request) *conn {
+	c := &conn{host: h, raw: raw, ssh: sc, gone: make(chan struct{}), limit: h.pool.maxSessions}
+	h.pool.wg.Go(func() {
+		// A client has no business with channels that a server opens.
+		for ch := range chans {
+			_ = ch.Reject(ssh.Prohibited, "not here")
+		}
+	})
+	h.pool.wg.Go(func() {
+		// Keepalives want an answer; "no" is one.
+		for req := range reqs {
+			_ = req.Reply(false, nil)
+		}
+		h.pool.mu.Lock()
+		defer h.pool.mu.Unlock()
+		c.kill()
+		h.dispatch()
+	})
+	return c
+}
+
+// take returns a slot, nil if none is free, and asks the server for its
+// channel. Pool.mu is held, as for all methods of conn.
+func (c *conn) take() *slot {
+	if c.dead || c.retired || c.inUse >= c.limit {
+		return nil
+	}
+	if c.idle != nil {
+		c.idle.Stop()
+		c.idle = nil
+	}
+	c.inUse++
+	s := &slot{conn: c, fresh: !c.served, opened: make(chan struct{}), closed: make(chan struct{}), exited: make(chan struct{})}
+	go s.run()
+	return s
+}
+
+// release frees the slot s, once the server has closed its channel or refused
+// to open it.
+func (c *conn) release(s *slot) {
+	c.inUse--
+	if s.over {
+		c.closing--
+	}
+	if s.grace != nil {
+		s.grace.Stop()
+	}
+	c.settle()
+	c.host.dispatch()
+}
+
+// settle decides what becomes of a connection after a change.
+func (c *conn) settle() {
+	switch {
+	case c.dead:
+	case c.retired && c.inUse == c.closing:
+		c.kill()
+	case c.inUse == 0 && c.idle == nil:
+		c.idle = time.AfterFunc(c.host.pool.idleTimeout, func() {
+			c.host.pool.mu.Lock()
+			defer c.host.pool.mu.Unlock()
+			if c.inUse == 0 {
+				c.kill()
+			}
+		})
+	}
+}
+
+// refused notes that the server opened no session for a slot, and reports
+// whether that is its last word: it is when the connection is fresh and has
+// no other.
+func (c *conn) refused() (final bool) {
+	switch others := c.inUse - 1; {
+	case others > 0:
+		c.limit = min(c.limit, others)
+	case c.served:
+		// The server may still count one that has just ended. A new
+		// connection will tell.
+		c.retire()
+	default:
+		c.retire()
+		return true
+	}
+	return false
+}
+
+// retire lets the connection end with its last session.
+func (c *conn) retire() {
+	c.retired = true
+	c.settle()
+}
+
+// kill ends the connection at once, and with it every goroutine that waits
+// for its peer.
+func (c *conn) kill() {
+	if c.dead {
+		return
+	}
+	c.dead = true
+	if c.idle != nil {
+		c.idle.Stop()
+	}
+	c.host.remove(c)
+	close(c.gone)
+	// The socket itself: ssh.Conn.Close waits for goroutines that a peer can
+	// keep busy.
+	_ = c.raw.Close()
+}
