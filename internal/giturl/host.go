@@ -29,10 +29,8 @@ func parseHostPort(scheme Scheme, text string) (host string, port int, fe *fault
 	if fe != nil {
 		return "", 0, fe
 	}
-	if port, fe = parsePort(scheme, portText); fe != nil {
-		return "", 0, fe
-	}
-	return host, port, nil
+	port, fe = parsePort(scheme, portText)
+	return host, port, fe
 }
 
 // parsePort reads a decimal port. An empty one is the default, as for git and
@@ -43,13 +41,9 @@ func parsePort(scheme Scheme, text string) (int, *fault.Error) {
 	}
 	port, err := strconv.ParseUint(text, 10, 16)
 	if err != nil || port == 0 {
-		if scheme == SSH {
-			return 0, refuse("what follows the colon after the host is no port (1 to 65535)",
-				"Write ssh://user@host/group/repo.git, or user@host:group/repo.git without the scheme; do not mix the two.")
-		}
 		// It may well be a password, so it is not quoted.
 		return 0, refuse("cannot parse the URL: what follows the colon after the host is no port (1 to 65535)",
-			"Write scheme://host:port/path. If it is a password, remove it and use the provider's credentials.")
+			"Write scheme://host:port/path, or user@host:path without a scheme. If it is a password, remove it and use the provider's credentials.")
 	}
 	if int(port) == defaultPorts[scheme] {
 		return 0, nil

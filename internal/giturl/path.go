@@ -58,7 +58,7 @@ func isDots(segment string) bool { return segment == "." || segment == ".." }
 func parseFileURL(rest string) (Remote, *fault.Error) {
 	rest = strings.TrimPrefix(rest, "localhost") // RFC 8089: this machine
 	if !strings.HasPrefix(rest, "/") {
-		return Remote{}, refuse("a file URL names a host", "Write file:///path with three slashes, or just the absolute path.")
+		return Remote{}, refuse("a file URL needs an absolute path and no host", "Write file:///path with three slashes, or just the absolute path.")
 	}
 	path, err := url.PathUnescape(rest)
 	if err != nil {

@@ -17,7 +17,6 @@ var (
 	// knownUsers are long user names that hosts hand out: AWS CodeCommit,
 	// GitLab deploy tokens and access token bots.
 	knownUsers = regexp.MustCompile(`^(?:.+-at-\d{12}|gitlab\+deploy-token-\d+|(?:project|group)_\d+_bot(?:_[0-9a-f]+)?)$`)
-	hostPort   = regexp.MustCompile(`^(?:[A-Za-z0-9._-]+|\[[0-9A-Fa-f:.]+\])(?::[0-9]{1,5})?$`)
 )
 
 // likeToken reports whether the user name of an http URL looks like an access
@@ -37,9 +36,12 @@ func likeToken(user, path string) bool {
 
 // Redact returns text, one URL of any kind, with what may be a secret masked:
 // user information, query and fragment. What Parse accepts is returned as it
-// is. Where it cannot be told apart, everything is masked.
+// is. Where the parts cannot be told apart, everything is masked.
 func Redact(text string) string {
-	if _, fe := parse(text, false); fe == nil {
+	r, fe := parse(text, false)
+	// A local path is a strange thing to redact: "/login?token=…", say, is the
+	// target of a redirect.
+	if fe == nil && (r.Scheme != File || !strings.ContainsAny(text, "?#@")) {
 		return text
 	}
 	return mask(text)
@@ -48,25 +50,28 @@ func Redact(text string) string {
 // mask returns as much of a URL that does not parse as can be shown: scheme,
 // host and path if they can be told from the rest.
 func mask(text string) string {
-	m := schemeForm.FindString(text)
-	if m == "" || tokenAnywhere.MatchString(text) {
+	scheme := schemeForm.FindString(text)
+	if scheme == "" || tokenAnywhere.MatchString(text) {
 		return masked
 	}
-	rest := text[len(m):]
+	rest, user := text[len(scheme):], ""
 	at, query := strings.LastIndexByte(rest, '@'), strings.IndexAny(rest, "?#")
-	if query >= 0 && query < at {
-		return m + masked // a password with a '#', or a query with an '@'
+	if query >= 0 && query < at || strings.Contains(rest, "%40") {
+		// A password with a '#' or a query with an '@'; an encoded '@' may be
+		// the one that ends a password.
+		return scheme + masked
 	}
-	user := ""
 	if at >= 0 {
 		user, rest = masked+"@", rest[at+1:]
 	}
+	tail := ""
 	if query = strings.IndexAny(rest, "?#"); query >= 0 {
-		rest = rest[:query+1] + masked
+		rest, tail = rest[:query], rest[query:query+1]+masked
 	}
 	host, _, _ := strings.Cut(rest, "/")
-	if !hostPort.MatchString(strings.TrimSuffix(strings.TrimSuffix(host, masked), "?")) && !strings.HasPrefix(m, "file") {
-		return m + user + masked
+	_, _, fe := parseHostPort(HTTPS, host)
+	if local := host == "" && strings.EqualFold(scheme, "file://"); fe != nil && !local {
+		return scheme + user + masked // "host:port" may be "user:password"
 	}
-	return m + user + rest
+	return scheme + user + rest + tail
 }

@@ -70,3 +70,19 @@ func splitSCP(text string) (login, hostport, path string, ok bool) {
 	}
 	return login, inside, path, ok
 }
+
+// mixedForms judges the host part of an ssh:// URL with a user for the usual
+// mistake of a colon where a slash belongs, "ssh://git@host:group/repo.git",
+// and names the two spellings that are right. There is a user, so what follows
+// the colon is no password.
+func mixedForms(user, hostport, path string) *fault.Error {
+	host, group, found := strings.Cut(hostport, ":")
+	if !found || !isName(host) || !isName(group) || strings.Trim(group, "0123456789") == "" {
+		return nil
+	}
+	if user != "git" {
+		user = "<user>" // a user name is not shown
+	}
+	return refuse("what follows the colon after the host is no port",
+		"Write ssh://"+user+"@"+host+"/"+group+path+", or "+user+"@"+host+":"+group+path+" without the scheme.")
+}

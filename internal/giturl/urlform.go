@@ -44,6 +44,11 @@ func parseURL(name, rest string, prefix bool) (Remote, *fault.Error) {
 			return Remote{}, fe
 		}
 		hostport = authority[at+1:]
+		if scheme == SSH {
+			if fe = mixedForms(r.User, hostport, path); fe != nil {
+				return Remote{}, fe
+			}
+		}
 	}
 	var fe *fault.Error
 	if r.Host, r.Port, fe = parseHostPort(scheme, hostport); fe != nil {
