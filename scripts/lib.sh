@@ -25,7 +25,9 @@ clean_environment() {
   printf 'disable_checkpoint = true\n' >"$cache/empty.tfrc"
   export TF_CLI_CONFIG_FILE=$cache/empty.tfrc
   export CHECKPOINT_DISABLE=1 TF_IN_AUTOMATION=1 TF_INPUT=0
-  unset TF_LOG TF_LOG_PATH TF_LOG_CORE TF_LOG_PROVIDER TF_DATA_DIR TF_WORKSPACE TF_PLUGIN_CACHE_DIR
+  unset TF_LOG TF_LOG_PATH TF_LOG_CORE TF_LOG_PROVIDER TF_DATA_DIR TF_WORKSPACE TF_PLUGIN_CACHE_DIR TF_REATTACH_PROVIDERS
+  # shellcheck disable=SC2086 # a list of names
+  unset ${!TF_VAR_@}
   unset TF_CLI_ARGS TF_CLI_ARGS_init TF_CLI_ARGS_plan TF_CLI_ARGS_apply
   unset GIT_DIR GIT_WORK_TREE GIT_INDEX_FILE GIT_PROTOCOL
 }
