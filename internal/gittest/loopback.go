@@ -18,3 +18,10 @@ func reset(c net.Conn) {
 	}
 	_ = c.Close()
 }
+
+// closeWrite tells the peer that nothing more comes, and still reads.
+func closeWrite(c net.Conn) {
+	if tcp, ok := c.(interface{ CloseWrite() error }); ok {
+		_ = tcp.CloseWrite()
+	}
+}
