@@ -11,6 +11,7 @@ import (
 	"strconv"
 	"strings"
 	"syscall"
+	"unicode/utf8"
 
 	"golang.org/x/crypto/ssh"
 
@@ -106,6 +107,9 @@ func (hs *handshake) fault(ctx context.Context, err error) *fault.Error {
 	defer hs.mu.Unlock()
 	f := hs.classify(phase, err)
 	f.Phase, f.HostWide, f.Err = phase, true, err
+	if f.Advice == "" {
+		f.Advice = "Check that the host and the port in the URL are those of its SSH server; if so, ask its operator."
+	}
 	return f
 }
 
@@ -123,7 +127,7 @@ func (hs *handshake) classify(phase fault.Phase, err error) *fault.Error {
 	case phase == fault.PhaseAuth:
 		return hs.loginFault(err)
 	case !strings.HasPrefix(hs.conn.greeting(), "SSH-"):
-		return hs.notSSH(err)
+		return hs.notSSH()
 	}
 	text, ok := disconnected(err)
 	switch {
@@ -155,15 +159,15 @@ func (hs *handshake) noneInCommon(n *ssh.AlgorithmNegotiationError) *fault.Error
 }
 
 // notSSH describes a peer that did not introduce itself as an SSH server.
-func (hs *handshake) notSSH(err error) *fault.Error {
+func (hs *handshake) notSSH() *fault.Error {
 	greeting := hs.host.clean(hs.conn.greeting())
-	switch {
-	case greeting == "" && !isLost(err):
-		return &fault.Error{Kind: fault.NotGit, Happened: "what answers at " + hs.host.addr + " is not an SSH server",
-			Advice: "Check the host and the port in the URL."}
+	if strings.ContainsRune(greeting, utf8.RuneError) {
+		greeting = "" // no text: another protocol
+	}
 	// sshd says so in the place of its version when too many log in at once
 	// (MaxStartups), or too often (PerSourcePenalties).
-	case greeting == "", strings.HasPrefix(greeting, "Exceeded MaxStartups"), strings.HasPrefix(greeting, "Not allowed at this time"):
+	busy := strings.HasPrefix(greeting, "Exceeded MaxStartups") || strings.HasPrefix(greeting, "Not allowed at this time")
+	if busy || hs.conn.greeting() == "" {
 		return &fault.Error{Kind: fault.Unavailable, Transient: true, Server: greeting,
 			Happened: hs.host.addr + " closed the connection before the handshake",
 			Advice:   "The server may be busy, or refuse this machine's address for now: try again later."}
@@ -198,8 +202,7 @@ func (hs *handshake) loginRefused(said string) *fault.Error {
 	auth := hs.host.auth
 	f := &fault.Error{Kind: fault.Authentication, Server: hs.host.clean(said),
 		Happened: fmt.Sprintf("%s refused the login as %q", hs.host.addr, auth.SSH.User),
-		Advice: fmt.Sprintf("Check that the public key that belongs to %s of %s is registered at the host, and that %q is its user for git.",
-			strings.Join(auth.Keys, ", "), auth.Source, auth.SSH.User)}
+		Advice: fmt.Sprintf("Check that the public key of the identity in %s is registered at the host, and that %q is its user for git.", auth.Source, auth.SSH.User)}
 	if len(hs.accepted) > 0 {
 		f.Happened += "; it accepts " + hs.host.clean(strings.Join(hs.accepted, ", "))
 		if !slices.Contains(hs.accepted, "publickey") {

@@ -44,7 +44,7 @@ func (p *Pool) slot(ctx context.Context, addr string, auth *gitauth.Auth) (*slot
 		p.mu.Unlock()
 		return nil, poolClosed()
 	}
-	key := hostKey{addr, auth.SSH.User, auth.ID}
+	key := login{addr, auth.SSH.User, auth.ID}
 	h := p.hosts[key]
 	if h == nil {
 		h = &host{pool: p, addr: addr, auth: auth}

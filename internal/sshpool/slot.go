@@ -163,7 +163,12 @@ func (s *slot) await(ctx context.Context) (again bool, err *fault.Error) {
 		case <-s.opened:
 			return s.judge()
 		case <-s.conn.gone:
-			return s.lost(io.ErrUnexpectedEOF)
+			select {
+			case <-s.opened: // the answer came first
+				return s.judge()
+			default:
+				return s.lost(io.ErrUnexpectedEOF)
+			}
 		case <-ctx.Done():
 			s.leave()
 			return false, s.ended(ctx)

@@ -61,12 +61,12 @@ type Pool struct {
 
 	mu     sync.Mutex // guards all that follows, and every field of host, conn and slot that says so
 	closed bool
-	hosts  map[hostKey]*host
+	hosts  map[login]*host
 }
 
-// hostKey says who shares connections: the same address, reached with the
+// login says who shares connections: the same address, reached with the
 // same credentials as the same user.
-type hostKey struct{ addr, user, auth string }
+type login struct{ addr, user, auth string }
 
 // New returns an empty pool. It makes no connection before it is asked to.
 func New(o Options) *Pool {
@@ -92,7 +92,7 @@ func New(o Options) *Pool {
 		patience:    defaultPatience,
 		ctx:         ctx,
 		stop:        stop,
-		hosts:       map[hostKey]*host{},
+		hosts:       map[login]*host{},
 	}
 }
 
