@@ -17,7 +17,8 @@ const bodyLimit = 64 << 10
 type Request struct {
 	Method string
 	Proto  string // "HTTP/1.1", "HTTP/2.0"
-	Host   string // the Host header
+	Host   string // the Host header; of a CONNECT, the target
+	URI    string // the request target as sent
 	Path   string // as sent, percent-encoding kept
 	Query  url.Values
 	Header http.Header // with Authorization
@@ -43,6 +44,7 @@ func (c *recorder) record(next http.Handler) http.Handler {
 			Method: r.Method,
 			Proto:  r.Proto,
 			Host:   r.Host,
+			URI:    r.RequestURI,
 			Path:   r.URL.EscapedPath(),
 			Query:  r.URL.Query(),
 			Header: r.Header.Clone(),

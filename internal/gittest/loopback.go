@@ -11,8 +11,12 @@ func anyPort(ipv6 bool) string {
 	return "127.0.0.1:0"
 }
 
-// reset closes c so that the peer gets a TCP reset, not an end of file.
+// reset closes c so that the peer gets a TCP reset, not an end of file; under
+// TLS too.
 func reset(c net.Conn) {
+	if tls, ok := c.(interface{ NetConn() net.Conn }); ok {
+		c = tls.NetConn()
+	}
 	if tcp, ok := c.(*net.TCPConn); ok {
 		_ = tcp.SetLinger(0)
 	}

@@ -2,7 +2,6 @@ package gittest
 
 import (
 	"bytes"
-	"errors"
 	"fmt"
 	"io"
 	"strconv"
@@ -32,23 +31,23 @@ func PktLines(lines ...string) []byte {
 	return b.Bytes()
 }
 
-// readPkt reads one pkt-line and returns what it holds. special is true for
-// the packets that hold nothing, as flush.
-func readPkt(r io.Reader) (text string, special bool, err error) {
+// readPkt reads one pkt-line and returns what it holds, or, in special, which
+// of the packets it is that hold nothing, such as FlushPkt.
+func readPkt(r io.Reader) (text, special string, err error) {
 	var head [4]byte
 	if _, err := io.ReadFull(r, head[:]); err != nil {
-		return "", false, err
+		return "", "", err
 	}
 	n, err := strconv.ParseUint(string(head[:]), 16, 16)
 	if err != nil {
-		return "", false, fmt.Errorf("pkt-line length: %w", err)
+		return "", "", fmt.Errorf("pkt-line length: %w", err)
 	}
 	if n < 4 {
-		return "", true, nil
+		return "", string(head[:]), nil
 	}
 	body := make([]byte, n-4)
 	if _, err := io.ReadFull(r, body); err != nil {
-		return "", false, errors.Join(errors.New("a pkt-line is cut off"), err)
+		return "", "", fmt.Errorf("a pkt-line is cut off: %w", err)
 	}
-	return string(body), false, nil
+	return string(body), "", nil
 }

@@ -2,7 +2,6 @@ package gittest
 
 import (
 	"fmt"
-	"net"
 	"os"
 	"os/exec"
 	"os/user"
@@ -165,19 +164,7 @@ func (s *SSHD) SCP(repo string) string {
 }
 
 // KnownHosts returns a known_hosts file with every host key of the server.
-func (s *SSHD) KnownHosts() string {
-	var text strings.Builder
-	for _, key := range s.HostKeys {
-		text.WriteString(key.KnownHost(s.Addr()) + "\n")
-	}
-	return text.String()
-}
-
-// Host returns the address without the port.
-func (s *SSHD) Host() string {
-	host, _, _ := net.SplitHostPort(s.Addr())
-	return host
-}
+func (s *SSHD) KnownHosts() string { return knownHosts(s.HostKeys, s.Addr()) }
 
 // GitEnv returns what real git needs in its environment to log in here, with
 // nothing from ~/.ssh and no agent.

@@ -148,6 +148,15 @@ func (k *SSHKey) HashedKnownHost(addr string) string {
 	return knownhosts.HashHostname(knownhosts.Normalize(addr)) + " " + k.Public
 }
 
+// knownHosts returns a known_hosts file with all of keys.
+func knownHosts(keys []*SSHKey, addr string) string {
+	var text strings.Builder
+	for _, key := range keys {
+		text.WriteString(key.KnownHost(addr) + "\n")
+	}
+	return text.String()
+}
+
 // ClientKey returns the client key of that kind that the whole process shares:
 // making an RSA key for each server would take longer than all else.
 func ClientKey(kind string) (*SSHKey, error) {
