@@ -37,6 +37,26 @@ func encode(s, keep string) string {
 // escapePath writes a decoded path in a canonical URL.
 func escapePath(path string) string { return encode(path, canonicalChars) }
 
+// escapeUser writes a decoded user name in a canonical URL.
+func escapeUser(user string) string { return encode(user, alphanumeric+"-._~") }
+
+// decode undoes percent-encoding. The result is shown to people and kept in
+// the state, so it must be text.
+func decode(raw string) (string, *fault.Error) {
+	s, err := url.PathUnescape(raw)
+	switch {
+	case err != nil:
+		return "", badPercent()
+	case !utf8.ValidString(s):
+		return "", refuse("the decoded path is not UTF-8", "Check the percent-encoding of the path.")
+	}
+	return s, nil
+}
+
+func badPercent() *fault.Error {
+	return refuse("the path holds a '%' that is not followed by two hexadecimal digits", "Write %25 for a '%'.")
+}
+
 // checkPath judges a decoded path of a network URL. A prefix may be empty.
 func checkPath(path string, prefix bool) *fault.Error {
 	switch {
@@ -60,9 +80,9 @@ func parseFileURL(rest string) (Remote, *fault.Error) {
 	if !strings.HasPrefix(rest, "/") {
 		return Remote{}, refuse("a file URL needs an absolute path and no host", "Write file:///path with three slashes, or just the absolute path.")
 	}
-	path, err := url.PathUnescape(rest)
-	if err != nil {
-		return Remote{}, refuse("the path holds a '%' that is not followed by two hexadecimal digits", "Write %25 for a '%', or just the absolute path.")
+	path, fe := decode(rest)
+	if fe != nil {
+		return Remote{}, fe
 	}
 	return fileRemote(path)
 }
@@ -78,8 +98,8 @@ func fileRemote(path string) (Remote, *fault.Error) {
 		return Remote{}, refuse("the URL names no repository: its path is empty", "Write the path of the repository's directory.")
 	case strings.HasPrefix(path, "//"):
 		return Remote{}, refuse("the path starts with two slashes", "Write one slash for an absolute path, or scheme://host/path for a URL.")
-	case !utf8.ValidString(path), strings.ContainsFunc(path, invisible):
-		return Remote{}, refuse("the path holds a character that cannot be seen, or is not UTF-8", "Check the path and its percent-encoding.")
+	case strings.ContainsFunc(path, invisible):
+		return Remote{}, refuse("the path holds a line break or another character that cannot be seen", "Check the percent-encoding of the path.")
 	}
 	return Remote{Scheme: File, Path: path}, nil
 }

@@ -67,12 +67,15 @@ func (p Prefix) Match(r Remote) (length int, ok bool) {
 // Key returns the canonical form of the prefix; prefixes with equal keys are
 // duplicates.
 func (p Prefix) Key() string {
-	var b strings.Builder
-	b.WriteString(string(p.remote.Scheme) + "://" + p.remote.login(escapeUser) + p.remote.Address() + "/")
-	for _, s := range p.segments {
-		b.WriteString(encode(s, alphanumeric+"-._~") + "/")
+	key := string(p.remote.Scheme) + "://"
+	if p.remote.User != "" {
+		key += escapeUser(p.remote.User) + "@"
 	}
-	return b.String()
+	key += p.remote.authority(urlZone) + "/"
+	for _, s := range p.segments {
+		key += encode(s, alphanumeric+"-._~") + "/"
+	}
+	return key
 }
 
 // String returns the prefix as the user wrote it.

@@ -51,7 +51,7 @@ func Redact(text string) string {
 // host and path if they can be told from the rest.
 func mask(text string) string {
 	scheme := schemeForm.FindString(text)
-	if scheme == "" || tokenAnywhere.MatchString(text) {
+	if scheme == "" || len(text) > maxLength || tokenAnywhere.MatchString(text) {
 		return masked
 	}
 	rest, user := text[len(scheme):], ""

@@ -70,57 +70,51 @@ func (r Remote) Canonical() string {
 	if strings.HasSuffix(path, "/") {
 		path += "/" // the one that parsing will drop
 	}
+	root := string(r.Scheme) + "://"
+	switch r.Scheme {
+	case File:
+		if !strings.HasPrefix(path, "/") {
+			root += "/" // a Windows drive
+		}
+		return root + escapePath(path)
+	case HTTPS, HTTP:
+		return root + r.authority(urlZone) + path // it is encoded already
+	}
+	login := ""
+	if r.User != "" {
+		login = r.User + "@"
+		root += escapeUser(r.User) + "@"
+	}
 	switch {
-	case r.Scheme == File && strings.HasPrefix(path, "/"):
-		return "file://" + escapePath(path)
-	case r.Scheme == File: // a Windows drive
-		return "file:///" + escapePath(path)
-	case r.Scheme == HTTPS, r.Scheme == HTTP: // the path is encoded already
-		return string(r.Scheme) + "://" + r.authority() + path
 	case strings.HasPrefix(path, "/"):
-		return string(r.Scheme) + "://" + r.login(escapeUser) + r.authority() + escapePath(path)
+		return root + r.authority(urlZone) + escapePath(path)
 	case strings.HasPrefix(path, "~"):
-		return string(r.Scheme) + "://" + r.login(escapeUser) + r.authority() + "/" + escapePath(path)
+		return root + r.authority(urlZone) + "/" + escapePath(path)
 	case r.Port != 0:
-		return "[" + r.login(verbatim) + r.authority() + "]:" + path
+		return "[" + login + r.authority(plainZone) + "]:" + path
 	default:
-		return r.login(verbatim) + r.authority() + ":" + path
+		return login + r.authority(plainZone) + ":" + path
 	}
 }
 
-// login returns the user and an "@", or nothing where the user is no part of
-// the identity.
-func (r Remote) login(escape func(string) string) string {
-	if r.User == "" {
-		return ""
-	}
-	return escape(r.User) + "@"
-}
+// What sets off the zone of an IPv6 address: in a URL (RFC 6874), and where
+// nothing is decoded.
+const (
+	urlZone   = "%25"
+	plainZone = "%"
+)
 
-// escapeUser writes a decoded user name in a canonical URL.
-func escapeUser(user string) string { return encode(user, alphanumeric+"-._~") }
-
-func verbatim(s string) string { return s }
-
-// authority returns the host, bracketed and escaped as in a URL, with the port
-// if it is not the default one.
-func (r Remote) authority() string {
+// authority returns the host, an IPv6 address in brackets, with the port if it
+// is not the default one.
+func (r Remote) authority(zone string) string {
 	host := r.Host
 	if strings.Contains(host, ":") {
-		host = "[" + host + "]"
-		if !r.scpOnly() {
-			host = strings.Replace(host, "%", "%25", 1) // RFC 6874
-		}
+		host = "[" + strings.Replace(host, "%", zone, 1) + "]"
 	}
 	if r.Port == 0 {
 		return host
 	}
 	return host + ":" + strconv.Itoa(r.Port)
-}
-
-// scpOnly reports whether only the scp form can spell the remote.
-func (r Remote) scpOnly() bool {
-	return r.Scheme == SSH && !strings.HasPrefix(r.Path, "/") && !strings.HasPrefix(r.Path, "~")
 }
 
 // Address returns "host:port" to dial, an IPv6 address in brackets; "" for
@@ -148,17 +142,10 @@ func (r Remote) RepoArg() string { return r.Path }
 // such as "/info/refs", put to its path. The path's encoding is kept to the
 // letter; the user is left out.
 func (r Remote) HTTPURL(suffix string) *url.URL {
-	host := r.Host
-	if strings.Contains(host, ":") {
-		host = "[" + host + "]"
-	}
-	if r.Port != 0 {
-		host += ":" + strconv.Itoa(r.Port)
-	}
 	path := r.Path + suffix
 	decoded, err := url.PathUnescape(path)
 	if err != nil {
 		decoded = path // not for a Remote made by Parse
 	}
-	return &url.URL{Scheme: string(r.Scheme), Host: host, Path: decoded, RawPath: path}
+	return &url.URL{Scheme: string(r.Scheme), Host: r.authority(plainZone), Path: decoded, RawPath: path}
 }

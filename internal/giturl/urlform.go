@@ -3,6 +3,7 @@ package giturl
 import (
 	"net/url"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/gitpin/terraform-provider-gitpin/internal/fault"
 )
@@ -66,7 +67,7 @@ func parseURL(name, rest string, prefix bool) (Remote, *fault.Error) {
 func parseUser(scheme Scheme, userinfo, path string) (string, *fault.Error) {
 	user, err := url.PathUnescape(userinfo)
 	switch {
-	case err != nil:
+	case err != nil, !utf8.ValidString(user):
 		return "", refuse("cannot parse the URL: the part before the '@' is not percent-encoded rightly",
 			"A '%' is written %25; a password does not belong there at all: use the provider's credentials.")
 	case strings.Contains(user, ":"):
@@ -103,7 +104,7 @@ func httpPath(raw string, prefix bool) (string, *fault.Error) {
 	}
 	decoded, err := url.PathUnescape(raw)
 	if err != nil {
-		return "", refuse("the path holds a '%' that is not followed by two hexadecimal digits", "Write %25 for a '%'.")
+		return "", badPercent()
 	}
 	if fe := checkPath(decoded, prefix); fe != nil {
 		return "", fe
@@ -114,9 +115,9 @@ func httpPath(raw string, prefix bool) (string, *fault.Error) {
 // decodedPath returns the repository argument of an ssh:// or git:// URL: git
 // decodes it, and "/~user" loses its slash (git-fetch(1): "ssh://host/~user/…").
 func decodedPath(raw string, prefix bool) (string, *fault.Error) {
-	path, err := url.PathUnescape(raw)
-	if err != nil {
-		return "", refuse("the path holds a '%' that is not followed by two hexadecimal digits", "Write %25 for a '%'.")
+	path, fe := decode(raw)
+	if fe != nil {
+		return "", fe
 	}
 	return repoArg(path, prefix)
 }
