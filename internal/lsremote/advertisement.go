@@ -47,6 +47,9 @@ type Advertisement struct {
 	// Empty is true only if the remote is known to advertise no ref at all.
 	// An answer to a narrow Query does not show that in protocol 2.
 	Empty bool
+	// Skipped counts wanted refs that are left out because no Terraform string
+	// can hold their names: git allows bytes that are no UTF-8.
+	Skipped int
 	// ReadAt is when the reading began.
 	ReadAt time.Time
 }

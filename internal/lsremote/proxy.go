@@ -1,0 +1,213 @@
+package lsremote
+
+import (
+	"bufio"
+	"context"
+	"encoding/base64"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/url"
+	"os"
+	"slices"
+	"strings"
+
+	"golang.org/x/net/http/httpproxy"
+	xproxy "golang.org/x/net/proxy"
+
+	"github.com/gitpin/terraform-provider-gitpin/internal/fault"
+)
+
+// proxies says through which proxy an http(s) host is reached. It is computed
+// once, so that a run does not change its mind.
+//
+// Loopback addresses are always reached directly, as the standard library and
+// most programs do it. git:// and file remotes know no proxy; ssh ignores the
+// variables for http.
+type proxies struct {
+	choose func(*url.URL) (*url.URL, error)
+}
+
+// newProxies takes the configured proxy, or, where that is nil, the standard
+// environment variables: HTTPS_PROXY, HTTP_PROXY, NO_PROXY, and ALL_PROXY for
+// the scheme that has none of its own; in upper or lower case.
+func newProxies(p *Proxy) (*proxies, error) {
+	if p == nil {
+		env := httpproxy.FromEnvironment()
+		all := firstEnv("ALL_PROXY", "all_proxy")
+		if env.HTTPSProxy == "" {
+			env.HTTPSProxy = all
+		}
+		if env.HTTPProxy == "" {
+			env.HTTPProxy = all
+		}
+		return &proxies{choose: env.ProxyFunc()}, nil
+	}
+	u, err := p.parse()
+	if err != nil {
+		return nil, err
+	}
+	explicit := httpproxy.Config{HTTPProxy: u.String(), HTTPSProxy: u.String(), NoProxy: p.NoProxy}
+	return &proxies{choose: explicit.ProxyFunc()}, nil
+}
+
+func firstEnv(names ...string) string {
+	for _, name := range names {
+		if value := os.Getenv(name); value != "" {
+			return value
+		}
+	}
+	return ""
+}
+
+// proxySchemes are the kinds of proxies that can be used.
+var proxySchemes = []string{"http", "https", "socks5", "socks5h"}
+
+// parse checks the proxy's URL and puts the credentials into it. No error
+// shows any part of it but the scheme.
+func (p *Proxy) parse() (*url.URL, error) {
+	wrong := func(happened, advice string) error {
+		return &fault.Error{Kind: fault.Input, Happened: "proxy.url " + happened, Advice: advice}
+	}
+	u, err := url.Parse(p.URL)
+	switch {
+	case err != nil:
+		return nil, wrong("cannot be parsed", `Write it as "http://proxy.example.com:3128", and give user and password in proxy.username and proxy.password.`)
+	case !slices.Contains(proxySchemes, u.Scheme):
+		return nil, wrong("does not begin with http://, https:// or socks5://", "Write the kind of the proxy in front of its host.")
+	case u.Hostname() == "":
+		return nil, wrong("names no host", `Write it as "http://proxy.example.com:3128".`)
+	case u.User != nil && (p.Username != "" || p.Password != ""):
+		return nil, wrong("holds a user although proxy.username or proxy.password is set", "Give them in one place only.")
+	case p.Username == "" && p.Password != "":
+		return nil, &fault.Error{Kind: fault.Input, Happened: "proxy.password is set without proxy.username", Advice: "Set both or neither."}
+	}
+	if p.Username != "" {
+		u.User = url.UserPassword(p.Username, p.Password)
+	}
+	return u, nil
+}
+
+// of returns the proxy for a URL, nil for none.
+func (p *proxies) of(target *url.URL) (*url.URL, error) {
+	u, err := p.choose(target)
+	switch {
+	case err != nil:
+		// Its text holds the whole URL, with the password.
+		return nil, &fault.Error{Kind: fault.Proxy, Phase: fault.PhaseDial, HostWide: true,
+			Happened: "the address of the proxy in the environment cannot be parsed",
+			Advice:   "Check HTTPS_PROXY, HTTP_PROXY and ALL_PROXY, or set the provider's proxy."}
+	case u != nil && !slices.Contains(proxySchemes, u.Scheme):
+		return nil, &fault.Error{Kind: fault.Proxy, Phase: fault.PhaseDial, HostWide: true,
+			Happened: fmt.Sprintf("a proxy of kind %q cannot be used", fault.Clean(u.Scheme)),
+			Advice:   "Use an http, https or socks5 proxy, or name the host in NO_PROXY."}
+	}
+	return u, nil
+}
+
+// forwards tells whether a proxy takes a request for target itself, with the
+// whole URL in it, in place of a tunnel.
+func forwards(proxy, target *url.URL) bool {
+	return proxy != nil && target.Scheme == "http" && strings.HasPrefix(proxy.Scheme, "http")
+}
+
+// proxyAddr returns "host:port" of a proxy.
+func proxyAddr(u *url.URL) string {
+	port := u.Port()
+	if port == "" {
+		port = map[string]string{"http": "80", "https": "443"}[u.Scheme]
+		if port == "" {
+			port = "1080"
+		}
+	}
+	return net.JoinHostPort(u.Hostname(), port)
+}
+
+// tunnel makes conn, which is connected to the proxy u, lead to addr.
+func tunnel(ctx context.Context, conn net.Conn, u *url.URL, addr string) error {
+	defer endWith(ctx, conn)()
+	if strings.HasPrefix(u.Scheme, "socks5") {
+		return socks(ctx, conn, u, addr)
+	}
+	return connect(conn, u, addr)
+}
+
+// socks asks a SOCKS5 proxy for a connection (RFC 1928, RFC 1929). The proxy
+// resolves the name.
+func socks(ctx context.Context, conn net.Conn, u *url.URL, addr string) error {
+	var auth *xproxy.Auth
+	if u.User != nil {
+		password, _ := u.User.Password()
+		auth = &xproxy.Auth{User: u.User.Username(), Password: password}
+	}
+	dialer, err := xproxy.SOCKS5("tcp", proxyAddr(u), auth, connected{conn})
+	if err != nil {
+		return err
+	}
+	_, err = dialer.(xproxy.ContextDialer).DialContext(ctx, "tcp", addr)
+	return err
+}
+
+// connected is a dialer that has dialled already.
+type connected struct{ conn net.Conn }
+
+func (c connected) Dial(string, string) (net.Conn, error) { return c.conn, nil }
+
+func (c connected) DialContext(context.Context, string, string) (net.Conn, error) { return c.conn, nil }
+
+// maxConnectAnswer bounds the header of a proxy's answer, in bytes.
+const maxConnectAnswer = 64 << 10
+
+// connect asks an http proxy for a tunnel (RFC 9110, section 9.3.6).
+func connect(conn net.Conn, u *url.URL, addr string) error {
+	req := &http.Request{Method: http.MethodConnect, URL: &url.URL{Opaque: addr}, Host: addr, Header: http.Header{}}
+	if u.User != nil {
+		password, _ := u.User.Password()
+		login := base64.StdEncoding.EncodeToString([]byte(u.User.Username() + ":" + password))
+		req.Header.Set("Proxy-Authorization", "Basic "+login)
+	}
+	if err := req.Write(conn); err != nil {
+		return err
+	}
+	// What is behind the tunnel does not speak first, so the buffer holds
+	// nothing that is not the proxy's.
+	resp, err := http.ReadResponse(bufio.NewReader(io.LimitReader(conn, maxConnectAnswer)), req)
+	if err != nil {
+		return err
+	}
+	if resp.StatusCode != http.StatusOK {
+		return refusedByProxy(resp.StatusCode)
+	}
+	return nil
+}
+
+// refusedByProxy is for an answer of a proxy that lets nothing through.
+func refusedByProxy(status int) *fault.Error {
+	e := &fault.Error{Kind: fault.Proxy, Phase: fault.PhaseDial, Status: status, HostWide: true,
+		Happened: "the proxy answered " + statusText(status),
+		Advice:   "Check that the proxy may reach this host, or name the host in no_proxy."}
+	if status == http.StatusProxyAuthRequired {
+		e.Advice = "Check the user and the password for the proxy (proxy.username and proxy.password, or those in the proxy variable)."
+	}
+	e.Transient = status >= 500
+	return e
+}
+
+// proxyError says why the proxy u leads nowhere. The proxy is named, its
+// credentials are not.
+func proxyError(ctx context.Context, u *url.URL, err error) *fault.Error {
+	if e := fault.FromContext(ctx, fault.PhaseDial); e != nil {
+		e.HostWide = e.Kind == fault.Timeout
+		return e
+	}
+	name := u.Scheme + "://" + proxyAddr(u)
+	if e, ok := errors.AsType[*fault.Error](err); ok && e.Kind == fault.Proxy {
+		e.Happened += " (" + name + ")"
+		return e
+	}
+	return &fault.Error{Kind: fault.Proxy, Phase: fault.PhaseDial, HostWide: true, Err: err,
+		Happened: "no connection through the proxy " + name + ": " + cause(err),
+		Advice:   "Check that the proxy is up and may reach this host, or name the host in no_proxy."}
+}
