@@ -139,17 +139,8 @@ func (h *HostKeys) checkCertificate(addr string, cert *ssh.Certificate) string {
 	if err != nil {
 		host = addr
 	}
-	// A principal may be a pattern (ssh-keygen(1), -n): the checker knows only
-	// exact ones, so it is asked about the one that matches.
-	principal := host
-	for _, pattern := range cert.ValidPrincipals {
-		if wildcard(strings.ToLower(pattern), strings.ToLower(host)) {
-			principal = pattern
-			break
-		}
-	}
 	var checker ssh.CertChecker
-	if err := checker.CheckCert(principal, cert); err != nil {
+	if err := checker.CheckCert(host, cert); err != nil {
 		return "its certificate is not good: " + fault.Clean(strings.TrimPrefix(err.Error(), "ssh: "))
 	}
 	return ""

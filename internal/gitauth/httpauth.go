@@ -17,18 +17,21 @@ import (
 
 // httpAuth turns an entry into credentials for an https or http remote.
 func (k *Keychain) httpAuth(e *entry, r giturl.Remote) (*Auth, error) {
+	if len(e.Secret) == 0 {
+		// "Anonymous here", written out below a wider prefix.
+		return &Auth{Source: e.source() + ", an empty secret"}, nil
+	}
 	a, err := k.httpParts(e, r)
 	if err != nil {
 		return nil, credentialsError(e.source(), r, err)
 	}
-	a.Source = e.source()
 	return a, nil
 }
 
+// httpKeys are the keys of a secret that count for https and http.
+var httpKeys = append([]string{keyUsername, keyPassword, keyBearerToken, keyTLSCert, keyTLSKey, keyCACert, keyCAFile}, appKeys...)
+
 func (k *Keychain) httpParts(e *entry, r giturl.Remote) (*Auth, error) {
-	if len(e.Secret) == 0 {
-		return &Auth{}, nil // an explicit "anonymous here" below a wider prefix
-	}
 	if err := checkHTTPSecret(e.Secret, r); err != nil {
 		return nil, err
 	}
@@ -36,25 +39,44 @@ func (k *Keychain) httpParts(e *entry, r giturl.Remote) (*Auth, error) {
 	if err != nil {
 		return nil, err
 	}
-	caKey := present(e.Secret, []string{keyCACert, keyCAFile})
 	t, err := e.tls.get(func() (*TLS, error) {
+		caKey := present(e.Secret, []string{keyCACert, keyCAFile})
 		return parseTLS(string(opts.ClientCert), string(opts.ClientKey), strings.Join(caKey, ""), string(opts.CAFile))
 	})
 	if err != nil {
 		return nil, err
 	}
-	a := &Auth{TLS: t}
-	a.Keys = present(e.Secret, []string{keyBearerToken, keyCACert, keyCAFile, keyPassword, keyTLSCert, keyTLSKey, keyUsername})
+	a := &Auth{Source: e.source(), Keys: present(e.Secret, httpKeys), TLS: t}
 	slices.Sort(a.Keys)
-	a.hidden = &secrets{texts: []string{string(opts.ClientKey)}}
-	if h := newStaticHeader(opts); h != nil {
+	a.hidden = &secrets{texts: []string{string(opts.ClientKey), e.Secret[keyAppPrivateKey]}}
+	if err := k.setHeader(a, e, opts); err != nil {
+		return nil, err
+	}
+	if a.header != nil {
 		if err := checkCleartext(e, r); err != nil {
 			return nil, err
 		}
-		a.header = h
 	}
-	a.ID = opaqueID("http", opts.Username, opts.Password, opts.BearerToken, string(opts.ClientCert), string(opts.ClientKey), string(opts.CAFile))
+	if a.header != nil || a.TLS != nil {
+		a.ID = opaqueID("http", opts.Username, opts.Password, opts.BearerToken,
+			string(opts.ClientCert), string(opts.ClientKey), string(opts.CAFile), appID(e.Secret))
+	}
 	return a, nil
+}
+
+// setHeader gives a the way to its Authorization header, if it has one.
+func (k *Keychain) setHeader(a *Auth, e *entry, opts *git.AuthOptions) error {
+	if len(present(e.Secret, appKeys)) == 0 {
+		a.header = newStaticHeader(opts)
+		return nil
+	}
+	app, err := e.app.get(func() (*app, error) { return k.apps.get(k.opts, e, a.TLS) })
+	if err != nil {
+		return err
+	}
+	a.Source += ", " + app.String()
+	a.header = app
+	return nil
 }
 
 // httpURL is the part of r that git.NewAuthOptions is to see. Its user goes in
@@ -88,8 +110,7 @@ func fluxOptions(u url.URL, secret map[string]string) (*git.AuthOptions, error) 
 // checkHTTPSecret finds what would make a request anonymous or be refused by the
 // server, where the secret shows it.
 func checkHTTPSecret(secret map[string]string, r giturl.Remote) error {
-	usable := []string{keyUsername, keyPassword, keyBearerToken, keyTLSCert, keyTLSKey, keyCACert, keyCAFile}
-	if !slices.ContainsFunc(usable, func(key string) bool { _, ok := secret[key]; return ok }) {
+	if !slices.ContainsFunc(httpKeys, func(key string) bool { _, ok := secret[key]; return ok }) {
 		return &problem{what: fmt.Sprintf("secret has no key for %s, only for ssh", r.Scheme),
 			advice: "Add username and password, or bearerToken; or give the entry an ssh:// prefix."}
 	}

@@ -4,8 +4,13 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"net/http"
+	"net/url"
 	"slices"
 	"strings"
+	"time"
+
+	"golang.org/x/crypto/ssh"
 
 	"github.com/gitpin/terraform-provider-gitpin/internal/fault"
 	"github.com/gitpin/terraform-provider-gitpin/internal/giturl"
@@ -36,12 +41,23 @@ func (e Entry) Format(w fmt.State, _ rune) {
 type Options struct {
 	// ListUnknown is true when the provider's whole list is not known yet.
 	ListUnknown bool
+	// Ambient says which credentials of the machine may be used; by default none.
+	Ambient Ambient
+	// AmbientUnknown is true when Ambient is not known yet.
+	AmbientUnknown bool
+	// Proxy chooses the proxy for the API of a GitHub App, as in http.Transport.
+	// Nil stands for the environment's proxy variables.
+	Proxy func(*http.Request) (*url.URL, error)
+	// Now is the clock by which a GitHub App's token expires; nil is time.Now.
+	Now func() time.Time
 }
 
 // Keychain finds the credentials for a remote. It is safe for concurrent use.
 type Keychain struct {
 	opts    Options
 	entries []*entry
+	ambient ambientSources
+	apps    sharedApps
 }
 
 // Format prints how many entries there are: no verb prints a value.
@@ -56,8 +72,11 @@ type entry struct {
 	Entry
 	index  int
 	prefix giturl.Prefix
-	tls    once[*TLS]
-	ssh    once[*sshParts]
+
+	tls      once[*TLS]
+	app      once[*app]
+	signer   once[ssh.Signer]
+	hostKeys once[*HostKeys]
 }
 
 // source names the entry in errors.
@@ -71,6 +90,12 @@ func (e *entry) source() string {
 // keys that exclude each other, half of a pair. Of an entry that is not wholly
 // known only what is known is judged.
 func NewKeychain(entries []Entry, o Options) (*Keychain, error) {
+	if o.Now == nil {
+		o.Now = time.Now
+	}
+	if o.Proxy == nil {
+		o.Proxy = http.ProxyFromEnvironment
+	}
 	k := &Keychain{opts: o}
 	seen := map[string]int{}
 	for i, in := range entries {
@@ -115,8 +140,8 @@ func (e *entry) parse() error {
 }
 
 // For returns the credentials for r: those of the entry with the longest
-// matching prefix. Without a match, https, http, git and file remotes are read
-// anonymously. Errors are *fault.Error: Credentials when the secret cannot be
+// matching prefix. Without a match, ambient ones are used where Options say so,
+// and otherwise https, http, git and file remotes are read anonymously. Errors are *fault.Error: Credentials when the secret cannot be
 // used, CredentialsUnknown when what decides is not known yet; then the remote
 // must not be read at all, not even anonymously.
 func (k *Keychain) For(r giturl.Remote) (*Auth, error) {
@@ -130,13 +155,17 @@ func (k *Keychain) For(r giturl.Remote) (*Auth, error) {
 	if e != nil && e.SecretUnknown {
 		return nil, unknownError(r, fmt.Sprintf("credentials[%d].secret", e.index))
 	}
-	if r.Scheme == giturl.SSH {
+	switch {
+	case r.Scheme == giturl.SSH:
 		return k.sshAuth(e, r)
+	case e != nil:
+		return k.httpAuth(e, r)
+	case k.opts.AmbientUnknown:
+		return nil, unknownError(r, "ambient")
+	case k.opts.Ambient.CredentialHelper:
+		return k.helperAuth(r), nil
 	}
-	if e == nil {
-		return &Auth{Source: noCredentials}, nil
-	}
-	return k.httpAuth(e, r)
+	return &Auth{Source: noCredentials}, nil
 }
 
 const noCredentials = "no credentials"

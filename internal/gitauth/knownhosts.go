@@ -42,12 +42,12 @@ type hostLine struct {
 	joined   bool // what follows the key looks like more entries
 }
 
-// ParseKnownHosts reads the text of a known_hosts file. where names the text in
+// parseKnownHosts reads the text of a known_hosts file. where names the text in
 // errors. Comments and empty lines are skipped, CRLF and a byte order mark are
 // forgiven. A line that is none of these and no entry is an error that gives its
 // number and shows nothing of it. Entries with a key type that Go does not know
 // are skipped, as OpenSSH does.
-func ParseKnownHosts(where, text string) (*HostKeys, error) {
+func parseKnownHosts(where, text string) (*HostKeys, error) {
 	h := &HostKeys{where: where}
 	entries := 0
 	for i, text := range strings.Split(normalize(text), "\n") {
@@ -132,6 +132,7 @@ func isProtocol1(fields []string) bool {
 
 func (l *hostLine) setHosts(hosts string) error {
 	if !strings.HasPrefix(hosts, "|") {
+		l.patterns = []string{}
 		for pattern := range strings.SplitSeq(strings.ToLower(hosts), ",") {
 			if pattern != "" {
 				l.patterns = append(l.patterns, pattern)

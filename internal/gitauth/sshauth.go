@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"net"
 	"net/url"
-	"slices"
+	"strings"
 
 	"golang.org/x/crypto/ssh"
 
@@ -46,80 +46,107 @@ func (s *SSH) NoCommonHostKey(addr string, offered []string) error {
 	return s.HostKeys.noneInCommon(addr, offered)
 }
 
-// sshParts are the parsed parts of a secret for ssh.
-type sshParts struct {
-	signer   ssh.Signer
-	hostKeys *HostKeys
-}
-
-// sshAuth turns an entry into credentials for an ssh remote. e is nil when none
-// matches.
+// sshAuth returns the credentials for an ssh remote: those of e, nil when no
+// entry matches, and in the place of what is missing there those of the machine,
+// where Options ask for them.
 func (k *Keychain) sshAuth(e *entry, r giturl.Remote) (*Auth, error) {
-	if e == nil {
-		return nil, credentialsError(noCredentials, r, &problem{what: "ssh needs identity and known_hosts, and no entry matches: " + k.prefixes(),
-			advice: "Add an entry to the provider's credentials with a prefix of this URL and a secret with identity and known_hosts."})
+	source := noCredentials
+	if e != nil {
+		source = e.source()
+	} else {
+		e = &entry{} // no secret, and nothing to remember
 	}
-	a, err := sshFromSecret(e, r)
+	missing := k.missingForSSH(e.Secret)
+	if len(missing) > 0 && k.opts.AmbientUnknown {
+		return nil, unknownError(r, "ambient")
+	}
+	if err := k.checkSSHSecret(e.Secret, missing, source); err != nil {
+		return nil, credentialsError(source, r, err)
+	}
+	a, err := k.sshParts(e, r)
 	if err != nil {
-		return nil, credentialsError(e.source(), r, err)
+		return nil, credentialsError(source, r, err)
 	}
-	a.Source = e.source()
+	if e.Secret[keyIdentity] == "" {
+		source = "the ssh agent"
+	}
+	a.Source = source
 	return a, nil
 }
 
-func sshFromSecret(e *entry, r giturl.Remote) (*Auth, error) {
-	if err := checkSSHSecret(e.Secret); err != nil {
-		return nil, err
+// missingForSSH returns which of the two necessary keys neither secret nor the
+// machine supply.
+func (k *Keychain) missingForSSH(secret map[string]string) []string {
+	var missing []string
+	if secret[keyIdentity] == "" && !k.opts.Ambient.SSHAgent {
+		missing = append(missing, keyIdentity)
 	}
-	u := url.URL{Scheme: string(giturl.SSH), Host: r.Address()}
-	if r.User != "" {
-		u.User = url.User(r.User)
+	if secret[keyKnownHosts] == "" && k.opts.Ambient.KnownHostsFile == "" {
+		missing = append(missing, keyKnownHosts)
 	}
-	opts, err := fluxOptions(u, e.Secret)
+	return missing
+}
+
+func (k *Keychain) checkSSHSecret(secret map[string]string, missing []string, source string) error {
+	if len(present(secret, appKeys)) > 0 {
+		return &problem{what: "secret has a GitHub App, which works over https only",
+			advice: "Write the repository's URL with https://."}
+	}
+	if len(missing) == 0 {
+		return nil
+	}
+	if source == noCredentials {
+		return &problem{what: fmt.Sprintf("ssh needs %s, and no entry matches: %s", strings.Join(missing, " and "), k.prefixes()),
+			advice: "Add an entry to the provider's credentials with a prefix of this URL and a secret with identity and known_hosts."}
+	}
+	p := &problem{what: fmt.Sprintf("ssh needs identity and known_hosts, and secret lacks %s", strings.Join(missing, " and ")),
+		advice: "Put the private key into identity and the host's lines from ssh-keyscan, once their fingerprint is compared, into known_hosts."}
+	if secret[keyIdentity] == "" && len(present(secret, []string{keyUsername, keyPassword, keyBearerToken})) > 0 {
+		p.advice += " A user name, password or token is for https only."
+	}
+	return p
+}
+
+func (k *Keychain) sshParts(e *entry, r giturl.Remote) (*Auth, error) {
+	text, hostKeys, err := k.knownHosts(e)
 	if err != nil {
 		return nil, err
 	}
-	parts, err := e.ssh.get(func() (*sshParts, error) {
-		signer, err := parseIdentity(string(opts.Identity), opts.Password)
-		if err != nil {
-			return nil, err
-		}
-		hostKeys, err := ParseKnownHosts(keyKnownHosts, string(opts.KnownHosts))
-		return &sshParts{signer, hostKeys}, err
-	})
+	if e.Secret[keyIdentity] == "" {
+		return agentAuth(r, text, hostKeys)
+	}
+	opts, err := fluxOptions(sshURL(r), map[string]string{
+		keyIdentity: e.Secret[keyIdentity], keyPassword: e.Secret[keyPassword], keyKnownHosts: text})
+	if err != nil {
+		return nil, err
+	}
+	signer, err := e.signer.get(func() (ssh.Signer, error) { return parseIdentity(string(opts.Identity), opts.Password) })
 	if err != nil {
 		return nil, err
 	}
 	return &Auth{
 		ID:     opaqueID("ssh", opts.Username, opts.Password, string(opts.Identity), string(opts.KnownHosts)),
 		Keys:   present(e.Secret, []string{keyIdentity, keyKnownHosts, keyPassword}),
-		SSH:    &SSH{User: opts.Username, Methods: []ssh.AuthMethod{ssh.PublicKeys(parts.signer)}, HostKeys: parts.hostKeys},
+		SSH:    &SSH{User: opts.Username, Methods: []ssh.AuthMethod{ssh.PublicKeys(signer)}, HostKeys: hostKeys},
 		hidden: &secrets{logins: []login{{secret: opts.Password}}, texts: []string{string(opts.Identity)}},
 	}, nil
 }
 
-// checkSSHSecret finds what is missing for ssh.
-func checkSSHSecret(secret map[string]string) error {
-	if len(present(secret, appKeys)) > 0 {
-		return &problem{what: "secret has a GitHub App, which works over https only",
-			advice: "Write the repository's URL with https://."}
+// knownHosts returns the host keys for e, with the text they come from.
+func (k *Keychain) knownHosts(e *entry) (string, *HostKeys, error) {
+	text := e.Secret[keyKnownHosts]
+	if text == "" {
+		return k.ambient.knownHosts(k.opts.Ambient.KnownHostsFile)
 	}
-	have := present(secret, []string{keyIdentity, keyKnownHosts})
-	var missing string
-	switch {
-	case len(have) == 2:
-		return nil
-	case len(have) == 0:
-		missing = "both"
-	case slices.Contains(have, keyIdentity):
-		missing = keyKnownHosts
-	default:
-		missing = keyIdentity
+	hostKeys, err := e.hostKeys.get(func() (*HostKeys, error) { return parseKnownHosts(keyKnownHosts, text) })
+	return text, hostKeys, err
+}
+
+// sshURL is the part of r that git.NewAuthOptions is to see.
+func sshURL(r giturl.Remote) url.URL {
+	u := url.URL{Scheme: string(giturl.SSH), Host: r.Address()}
+	if r.User != "" {
+		u.User = url.User(r.User)
 	}
-	p := &problem{what: fmt.Sprintf("ssh needs identity and known_hosts, and secret lacks %s", missing),
-		advice: "Put the private key into identity and the host's lines from ssh-keyscan, once their fingerprint is compared, into known_hosts."}
-	if len(present(secret, []string{keyUsername, keyPassword, keyBearerToken})) > 0 && missing != keyKnownHosts {
-		p.advice += " A user name, password or token is for https only."
-	}
-	return p
+	return u
 }

@@ -1,0 +1,144 @@
+package gitauth
+
+import (
+	"testing"
+
+	"github.com/gitpin/terraform-provider-gitpin/internal/fault"
+)
+
+func user(name string) map[string]string {
+	return map[string]string{"username": name, "password": "pw-" + name}
+}
+
+func TestForTakesTheLongestMatch(t *testing.T) {
+	entries := []Entry{
+		{URL: "https://git.example.com", Secret: user("host")},
+		{URL: "https://git.example.com/acme/", Secret: user("acme")},
+		{URL: "https://git.example.com/acme/app", Secret: user("app")},
+		{URL: "https://git.example.com/public", Secret: map[string]string{}},
+		{URL: "https://git.example.com:8443/", Secret: user("port")},
+	}
+	for _, reverse := range []bool{false, true} {
+		list := append([]Entry(nil), entries...)
+		if reverse {
+			for i, j := 0, len(list)-1; i < j; i, j = i+1, j-1 {
+				list[i], list[j] = list[j], list[i]
+			}
+		}
+		k := keychain(t, Options{}, list...)
+		for url, want := range map[string]string{
+			"https://git.example.com/other/r.git":      basic("host", "pw-host"),
+			"https://git.example.com/acme/r.git":       basic("acme", "pw-acme"),
+			"https://git.example.com/acmeinc/r.git":    basic("host", "pw-host"),
+			"https://git.example.com/acme/app":         basic("app", "pw-app"),
+			"https://git.example.com/acme/app.git":     basic("acme", "pw-acme"),
+			"https://GIT.example.com/acme/app/sub.git": basic("app", "pw-app"),
+			"https://git.example.com/public/r":         "",
+			"https://git.example.com:8443/acme/app":    basic("port", "pw-port"),
+			"https://git.example.com:443/acme/r.git":   basic("acme", "pw-acme"),
+			"https://example.com/acme/app":             "",
+			"http://git.example.com/acme/app":          "", // another scheme: no entry is for it
+			"git://git.example.com/acme/app":           "",
+			"file:///acme/app":                         "",
+		} {
+			a, err := k.For(remote(t, url))
+			if err != nil {
+				t.Errorf("%s: %v", url, err)
+				continue
+			}
+			if got := header(t, a); got != want {
+				t.Errorf("%s: header %q, want %q (%s)", url, got, want, a.Source)
+			}
+			if (a.ID == "") != (want == "") {
+				t.Errorf("%s: ID %q with header %q", url, a.ID, want)
+			}
+		}
+	}
+}
+
+func TestForNamesTheSource(t *testing.T) {
+	k := keychain(t, Options{}, Entry{URL: "https://a.example.com"}, Entry{URL: "https://git.example.com/acme/", Secret: user("me")})
+	a, err := k.For(remote(t, "https://git.example.com/acme/r"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if want := `credentials[1] (url "https://git.example.com/acme/")`; a.Source != want {
+		t.Errorf("Source %q, want %q", a.Source, want)
+	}
+	a, err = k.For(remote(t, "https://other.example.com/r"))
+	if err != nil || a.Source != "no credentials" {
+		t.Errorf("Source %q, %v", a.Source, err)
+	}
+}
+
+func TestForUnknown(t *testing.T) {
+	known := Entry{URL: "https://git.example.com", Secret: user("me")}
+	for name, tc := range map[string]struct {
+		options Options
+		entries []Entry
+		url     string
+		want    string // the attribute, "" when it does not matter
+	}{
+		"the list, https":              {Options{ListUnknown: true}, nil, "https://git.example.com/r", "credentials is not known"},
+		"the list, http":               {Options{ListUnknown: true}, nil, "http://git.example.com/r", "credentials is not known"},
+		"the list, ssh":                {Options{ListUnknown: true}, nil, "git@git.example.com:r", "credentials is not known"},
+		"the list, git":                {Options{ListUnknown: true}, nil, "git://git.example.com/r", ""},
+		"the list, file":               {Options{ListUnknown: true}, nil, "file:///r", ""},
+		"a url":                        {Options{}, []Entry{known, {URLUnknown: true}}, "https://git.example.com/r", "credentials[1].url"},
+		"a url, another host":          {Options{}, []Entry{known, {URLUnknown: true}}, "https://other.example.com/r", "credentials[1].url"},
+		"a url, file":                  {Options{}, []Entry{known, {URLUnknown: true}}, "/srv/r.git", ""},
+		"the secret":                   {Options{}, []Entry{{URL: "https://git.example.com", SecretUnknown: true}}, "https://git.example.com/r", "credentials[0].secret"},
+		"a part of the secret":         {Options{}, []Entry{{URL: "https://git.example.com", Secret: map[string]string{"username": "x"}, SecretUnknown: true}}, "https://git.example.com/r", "credentials[0].secret"},
+		"the secret of a longer match": {Options{}, []Entry{known, {URL: "https://git.example.com/acme", SecretUnknown: true}}, "https://git.example.com/acme/r", "credentials[1].secret"},
+		"a secret that is not in use":  {Options{}, []Entry{known, {URL: "https://git.example.com/acme", SecretUnknown: true}}, "https://git.example.com/r", ""},
+		"ambient, with an entry":       {Options{AmbientUnknown: true}, []Entry{known}, "https://git.example.com/r", ""},
+		"ambient, without":             {Options{AmbientUnknown: true}, []Entry{known}, "https://other.example.com/r", "ambient is not known"},
+		"ambient, ssh":                 {Options{AmbientUnknown: true}, nil, "git@git.example.com:r", "ambient is not known"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			a, err := keychain(t, tc.options, tc.entries...).For(remote(t, tc.url))
+			if tc.want == "" {
+				if err != nil {
+					t.Error(err)
+				}
+				return
+			}
+			if a != nil {
+				t.Error("there is an Auth beside the error: it could be used")
+			}
+			wantFault(t, err, fault.CredentialsUnknown, tc.want, "-target", tc.url)
+		})
+	}
+}
+
+func TestIDIsEqualIffCredentialsAre(t *testing.T) {
+	known := ed25519Key(t, "host").line("*")
+	identity := ed25519Key(t, "user").private
+	ids := map[string]string{}
+	for name, tc := range map[string]struct {
+		url    string
+		secret map[string]string
+	}{
+		"basic":          {"https://git.example.com/a", user("a")},
+		"other user":     {"https://git.example.com/a", user("b")},
+		"moved boundary": {"https://git.example.com/a", map[string]string{"username": "ap", "password": "w-a"}},
+		"bearer":         {"https://git.example.com/a", map[string]string{"bearerToken": "a"}},
+		"ssh":            {"ssh://git@git.example.com/a", map[string]string{"identity": identity, "known_hosts": known}},
+		"ssh, other user": {"ssh://me@git.example.com/a",
+			map[string]string{"identity": identity, "known_hosts": known}},
+		"ssh, other hosts": {"ssh://git@git.example.com/a",
+			map[string]string{"identity": identity, "known_hosts": known + known}},
+	} {
+		id := mustAuth(t, tc.url, tc.secret).ID
+		if again := mustAuth(t, tc.url, tc.secret).ID; id == "" || again != id {
+			t.Errorf("%s: IDs %q and %q", name, id, again)
+		}
+		if other, dup := ids[id]; dup {
+			t.Errorf("%s and %s have the same ID", name, other)
+		}
+		ids[id] = name
+	}
+	if a := mustAuth(t, "https://git.example.com/a", map[string]string{"ca.crt": ""}); a.ID != "" {
+		t.Errorf("anonymous has the ID %q", a.ID)
+	}
+}
