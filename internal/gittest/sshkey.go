@@ -7,7 +7,6 @@ import (
 	"crypto/elliptic"
 	"crypto/rand"
 	"crypto/rsa"
-	"crypto/x509"
 	"encoding/pem"
 	"errors"
 	"fmt"
@@ -90,28 +89,11 @@ func (k *SSHKey) Encrypted(passphrase string) (string, error) {
 // Legacy returns the private key of kind RSA or ECDSA in the PEM format that
 // OpenSSH wrote before 7.8, encrypted as it was then if passphrase is not "".
 func (k *SSHKey) Legacy(passphrase string) (string, error) {
-	block := &pem.Block{}
-	switch private := k.private.(type) {
-	case *rsa.PrivateKey:
-		block.Type, block.Bytes = "RSA PRIVATE KEY", x509.MarshalPKCS1PrivateKey(private)
-	case *ecdsa.PrivateKey:
-		der, err := x509.MarshalECPrivateKey(private)
-		if err != nil {
-			return "", fmt.Errorf("writing an ssh key: %w", err)
-		}
-		block.Type, block.Bytes = "EC PRIVATE KEY", der
-	default:
-		return "", errors.New("writing an ssh key: only rsa and ecdsa keys have a legacy format")
+	text, err := legacyPEM(k.private, passphrase)
+	if err != nil {
+		return "", fmt.Errorf("writing an ssh key: %w", err)
 	}
-	if passphrase != "" {
-		var err error
-		// Users still have such keys, that is why they are made here.
-		block, err = x509.EncryptPEMBlock(rand.Reader, block.Type, block.Bytes, []byte(passphrase), x509.PEMCipherAES128) //nolint:staticcheck
-		if err != nil {
-			return "", fmt.Errorf("encrypting an ssh key: %w", err)
-		}
-	}
-	return string(pem.EncodeToMemory(block)), nil
+	return text, nil
 }
 
 // Certify returns a key that presents a certificate, signed by ca, for k.
