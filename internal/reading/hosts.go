@@ -1,0 +1,104 @@
+package reading
+
+import (
+	"context"
+	"errors"
+	"maps"
+	"sync"
+
+	"github.com/gitpin/terraform-provider-gitpin/internal/fault"
+	"github.com/gitpin/terraform-provider-gitpin/internal/giturl"
+)
+
+// hosts holds what is known of each host in this run.
+type hosts struct {
+	perHost int
+	mu      sync.Mutex
+	byName  map[string]*host
+}
+
+func newHosts(perHost int) *hosts {
+	return &hosts{perHost: perHost, byName: map[string]*host{}}
+}
+
+// host returns what is known of the remote's host. Two schemes on one port are
+// two hosts; all local paths are one.
+func (hs *hosts) host(r giturl.Remote) *host {
+	hs.mu.Lock()
+	defer hs.mu.Unlock()
+	h := hs.byName[r.Origin()]
+	if h == nil {
+		h = &host{slots: make(chan struct{}, hs.perHost), failures: map[string]*fault.Error{}}
+		hs.byName[r.Origin()] = h
+	}
+	return h
+}
+
+// host bounds the readings on one host, and remembers that it cannot be
+// reached.
+type host struct {
+	slots chan struct{}
+
+	mu       sync.Mutex
+	answered bool                    // at least once in this run
+	failures map[string]*fault.Error // by credentials
+}
+
+// enter waits for a turn; leave gives it back. Nothing but ctx bounds the
+// wait: a reading's own timeout begins when it does.
+func (h *host) enter(ctx context.Context) error {
+	select {
+	case h.slots <- struct{}{}:
+		return nil
+	case <-ctx.Done():
+		return fault.FromContext(ctx, fault.PhaseQueue)
+	}
+}
+
+func (h *host) leave() { <-h.slots }
+
+// failure returns why the host could not be reached with these credentials
+// earlier in the run, or nil.
+func (h *host) failure(auth string) error {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	e := h.failures[auth]
+	if e == nil {
+		return nil
+	}
+	again := *e
+	again.Happened = "the host could not be reached earlier in this run and was not tried again: " + e.Happened
+	return &again
+}
+
+// learn takes note of how a reading ended, and returns its error. Silence after
+// a request is taken as the host's only while it has never answered: from then
+// on it is that of one slow repository.
+func (h *host) learn(auth string, err error) error {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	var e *fault.Error
+	errors.As(err, &e)
+	switch {
+	case e != nil && e.HostWide && e.Phase == fault.PhaseAnswer && h.answered:
+		slow := *e
+		slow.HostWide = false
+		return &slow
+	case e != nil && e.HostWide:
+		h.failures[auth] = e
+	case err == nil || e != nil && isAnswer(e):
+		h.answered = true
+		maps.DeleteFunc(h.failures, func(of string, f *fault.Error) bool { return of == auth || f.Phase == fault.PhaseAnswer })
+	}
+	return err
+}
+
+// isAnswer tells whether a failure shows that the host is there and answers.
+func isAnswer(e *fault.Error) bool {
+	switch e.Kind {
+	case fault.Authentication, fault.Forbidden, fault.NotFound, fault.RateLimited,
+		fault.NotGit, fault.Protocol, fault.TooLarge, fault.Redirect:
+		return true
+	}
+	return e.Status != 0 || e.Phase == fault.PhaseRefs
+}
