@@ -16,8 +16,8 @@ import (
 )
 
 // Observation is what one reading showed of a target. A text that git has
-// nothing for is "". A failed observation has Error, its Target, and nothing
-// else.
+// nothing for is "". A failed observation has its Target, Error, and as
+// ObservedAt the time of the attempt; nothing else.
 type Observation struct {
 	Target
 	// Commit is the peeled id, Object the id that the ref itself names.
@@ -49,9 +49,9 @@ func observed(t Target, a *lsremote.Advertisement, p selection.Pick) Observation
 	}
 }
 
-// Failed makes the Observation of a reading that failed with err.
-func Failed(t Target, err error) Observation {
-	return Observation{Target: t, Error: err.Error()}
+// Failed makes the Observation of a reading that failed with err at the time at.
+func Failed(t Target, err error, at time.Time) Observation {
+	return Observation{Target: t, ObservedAt: at.UTC().Truncate(time.Second), Error: err.Error()}
 }
 
 // checksumVersion begins every checksum. It changes with the encoding, so that
@@ -75,7 +75,8 @@ func (o Observation) Checksum() string {
 	return checksumVersion + hex.EncodeToString(hash.Sum(nil))
 }
 
-// fields lists every field as text, always as many in the same order.
+// fields lists every field as text, always as many in the same order. No
+// filter and an empty one are the same.
 func (o Observation) fields() []string {
 	filter := o.Spec.TagFilter
 	if filter == nil {
@@ -83,8 +84,7 @@ func (o Observation) fields() []string {
 	}
 	return []string{
 		o.URL, o.Spec.Branch, o.Spec.Tag, o.Spec.Ref, o.Spec.Semver,
-		strconv.FormatBool(o.Spec.TagFilter != nil), filter.Pattern, filter.Extract,
-		strconv.FormatBool(o.Spec.IncludePrereleases),
+		filter.Pattern, filter.Extract, strconv.FormatBool(o.Spec.IncludePrereleases),
 		o.Commit, o.Object, o.TrackingRef, o.Version, o.SymrefTarget, o.ObjectFormat,
 		FormatTime(o.ObservedAt), FormatTime(o.FirstObservedAt),
 		o.Error,
