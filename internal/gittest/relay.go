@@ -99,10 +99,9 @@ func (r relay) carry(ctx context.Context, dst io.Writer, src io.Reader, count *a
 		if !pause(ctx, time.Until(c.due)) {
 			return false
 		}
-		n, err := dst.Write(c.data)
-		total += int64(n)
-		count.Add(int64(n))
-		if cut || err != nil {
+		total += int64(len(c.data))
+		count.Add(int64(len(c.data))) // before the peer can act on them
+		if _, err := dst.Write(c.data); cut || err != nil {
 			return cut
 		}
 	}
