@@ -74,7 +74,10 @@ func Decide(in Input) Decision {
 	candidate, found := in.candidate()
 	elsewhere := found && candidate.TrackingRef != in.Prior.Pin.TrackingRef
 	conflict := in.conflict()
-	if conflict != nil && in.Policy.OnTagMoved == TagMovedError && !in.TriggersChanged {
+	// The first triggers of an imported pin are recorded, not obeyed: they accept
+	// no move either.
+	accepted := in.TriggersChanged && !in.Prior.Facts.Imported
+	if conflict != nil && in.Policy.OnTagMoved == TagMovedError && !accepted {
 		return Decision{Refusal: RefusedTagMoved, Conflict: conflict}
 	}
 	mayMove := in.TriggersChanged || in.Policy.Update == UpdateFollow

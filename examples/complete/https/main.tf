@@ -1,0 +1,50 @@
+terraform {
+  required_providers {
+    gitpin = {
+      source = "gitpin/gitpin"
+    }
+  }
+}
+
+variable "git_username" {
+  type = string
+}
+
+variable "git_password" {
+  type      = string
+  sensitive = true
+}
+
+provider "gitpin" {
+  credentials = [{
+    url = "https://git.example.com/acme/"
+    secret = {
+      username = var.git_username
+      password = var.git_password
+    }
+  }]
+}
+
+variable "release" {
+  description = "Change it to move the pin to the newest commit."
+  type        = string
+  default     = "1"
+}
+
+data "gitpin_ref" "app" {
+  url    = "https://git.example.com/acme/app.git"
+  branch = "main"
+}
+
+resource "gitpin_pin" "app" {
+  observation = data.gitpin_ref.app.observation
+  triggers    = { release = var.release }
+}
+
+output "commit" {
+  value = gitpin_pin.app.commit
+}
+
+output "update_available" {
+  value = gitpin_pin.app.update_available
+}

@@ -1,0 +1,35 @@
+# The strict form: the reading travels in the plan file, so apply records the
+# commit that the plan showed even when the branch has moved since.
+data "gitpin_ref" "app" {
+  url    = "https://git.example.com/acme/app.git"
+  branch = "main"
+}
+
+variable "release" {
+  type    = string
+  default = "1"
+}
+
+resource "gitpin_pin" "app" {
+  observation = data.gitpin_ref.app.observation
+
+  # The pin stays until this changes.
+  triggers = { release = var.release }
+}
+
+# The self-observing form: no data source, and no network to plan while the
+# inputs stay.
+resource "gitpin_pin" "tools" {
+  url = "https://git.example.com/acme/tools.git"
+  tag = "v1.2.0"
+}
+
+# Follows the branch: every plan proposes the newest commit.
+resource "gitpin_pin" "edge" {
+  observation = data.gitpin_ref.app.observation
+  update      = "follow"
+}
+
+output "commit" {
+  value = gitpin_pin.app.commit
+}

@@ -1,0 +1,138 @@
+package provider
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/hashicorp/terraform-plugin-framework/diag"
+
+	"github.com/gitpin/terraform-provider-gitpin/internal/gitpoll"
+	"github.com/gitpin/terraform-provider-gitpin/internal/pinning"
+	"github.com/gitpin/terraform-provider-gitpin/internal/reading"
+)
+
+// change is one pin in a plan: what is configured beside what is recorded. All
+// of it is known. ModifyPlan settles it, and Create or Update does once more,
+// so that what is written is decided by the same code as what was planned.
+type change struct {
+	target          gitpoll.Target
+	strict          bool
+	offered         gitpoll.Observation // of a strict pin
+	policy          pinning.Policy
+	triggersChanged bool
+	prior           *pinning.Record // nil on creation
+	priorTarget     gitpoll.Target
+	priorPolicy     pinning.Policy
+}
+
+// settled is what a change comes to.
+type settled struct {
+	input    pinning.Input
+	decision pinning.Decision
+	target   gitpoll.Target
+	// fresh is true when the commit was read from the remote for this very
+	// plan: the second plan, during apply, reads again.
+	fresh bool
+	// cause is why there was nothing to offer, if so.
+	cause error
+	// lastSuccess is the newest successful reading that counts against
+	// freshness_threshold.
+	lastSuccess time.Time
+}
+
+// source makes the one reading that a creation or a plumbing change of a
+// self-observing pin needs.
+type source func(ctx context.Context, t gitpoll.Target, plumbing string) (gitpoll.Observation, error)
+
+// settle gathers what the decision depends on and decides.
+func (c change) settle(ctx context.Context, s *services, read source) (settled, diag.Diagnostics) {
+	var diags diag.Diagnostics
+	out := settled{target: c.target, input: pinning.Input{
+		Prior: c.prior, Policy: c.policy, PriorPolicy: c.priorPolicy, TriggersChanged: c.triggersChanged, Strict: c.strict,
+	}}
+	plumbing, err := c.target.Plumbing()
+	if err != nil {
+		diags.Append(badTarget(err))
+		return out, diags
+	}
+	if c.prior != nil {
+		// A recorded target that can no longer be parsed is another plumbing.
+		recorded, err := c.priorTarget.Plumbing()
+		out.input.SamePlumbing = err == nil && recorded == plumbing
+		out.lastSuccess = c.prior.Facts.LastSuccess
+	}
+	offered, remembered := c.offered, s.memory.of(plumbing)
+	switch {
+	case c.strict && offered.Error != "":
+		out.cause = errors.New(offered.Error)
+	case c.strict:
+	case !out.input.SamePlumbing:
+		out.fresh = true
+		offered, out.cause = read(ctx, c.target, plumbing)
+	case remembered.failure != nil:
+		out.input.ReadFailed, out.cause = true, remembered.failure
+	}
+	if out.cause == nil && offered.Commit != "" {
+		seen := seenOf(offered)
+		out.input.Offered = &seen
+	}
+	out.lastSuccess = latestOf(out.lastSuccess, remembered.succeeded, offered.ObservedAt)
+	out.decision = pinning.Decide(out.input)
+	return out, diags
+}
+
+// refusal returns the error of a plan that must fail, if it must: by the
+// decision, or because what is recorded is stale at now.
+func (o settled) refusal(now time.Time) diag.Diagnostics {
+	var diags diag.Diagnostics
+	what := named(o.target, "")
+	if o.input.Prior != nil && o.input.SamePlumbing {
+		what = named(o.target, o.input.Prior.Pin.TrackingRef)
+		if age, stale := o.input.Policy.Stale(o.lastSuccess, now); stale {
+			diags.Append(refusedStale(what, age, o.input.Policy.FreshnessThreshold, o.lastSuccess.IsZero(), o.cause))
+		}
+	}
+	switch o.decision.Refusal {
+	case pinning.RefusedNothingObserved:
+		diags.Append(nothingObserved(o.cause))
+	case pinning.RefusedTagMoved:
+		diags.Append(refusedMoved(what, o.input.Prior.Pin, *o.decision.Conflict))
+	case pinning.RefusedRefMissing:
+		diags.Append(refusedMissing(what))
+	case pinning.RefusedTriggerMissing:
+		diags.Append(refusedTriggerMissing(what))
+	case pinning.RefusedTriggerUnread:
+		diags.Append(refusedTriggerUnread(o.cause))
+	}
+	return diags
+}
+
+// readNow makes the reading of a plan and remembers it for the apply that may
+// follow in the same process.
+func (s *services) readNow(ctx context.Context, t gitpoll.Target, plumbing string) (gitpoll.Observation, error) {
+	o, err := s.observe(ctx, t, reading.Want{})
+	if err == nil {
+		s.memory.update(plumbing, func(r *remembered) { r.observation, r.succeeded = o, o.ObservedAt })
+	}
+	return o, err
+}
+
+// readOnce returns the reading that the plan in this process was made from: an
+// apply must record exactly that. Only if there is none does it read.
+func (s *services) readOnce(ctx context.Context, t gitpoll.Target, plumbing string) (gitpoll.Observation, error) {
+	if o := s.memory.of(plumbing).observation; o.Commit != "" {
+		return o, nil
+	}
+	return s.readNow(ctx, t, plumbing)
+}
+
+func latestOf(times ...time.Time) time.Time {
+	var latest time.Time
+	for _, t := range times {
+		if t.After(latest) {
+			latest = t
+		}
+	}
+	return latest
+}
