@@ -40,11 +40,16 @@ func (t Target) Plumbing() (string, error) {
 	if err != nil {
 		return "", err
 	}
-	return plumbing(remote, selector), nil
+	return repository(remote) + " " + selector.Key(), nil
 }
 
-func plumbing(remote giturl.Remote, selector selection.Selector) string {
-	return repository(remote) + " " + selector.Key()
+// clone returns a copy that shares nothing with t.
+func (t Target) clone() Target {
+	if t.Spec.TagFilter != nil {
+		filter := *t.Spec.TagFilter
+		t.Spec.TagFilter = &filter
+	}
+	return t
 }
 
 // repository is equal for two remotes exactly when they are one repository

@@ -80,7 +80,7 @@ func (h *host) learn(auth string, err error) error {
 	var e *fault.Error
 	errors.As(err, &e)
 	switch {
-	case e != nil && e.HostWide && e.Phase == fault.PhaseAnswer && h.answered:
+	case e != nil && e.HostWide && isSilence(e) && h.answered:
 		slow := *e
 		slow.HostWide = false
 		return &slow
@@ -88,9 +88,14 @@ func (h *host) learn(auth string, err error) error {
 		h.failures[auth] = e
 	case err == nil || e != nil && isAnswer(e):
 		h.answered = true
-		maps.DeleteFunc(h.failures, func(of string, f *fault.Error) bool { return of == auth || f.Phase == fault.PhaseAnswer })
+		maps.DeleteFunc(h.failures, func(of string, f *fault.Error) bool { return of == auth || isSilence(f) })
 	}
 	return err
+}
+
+// isSilence tells whether a host took a request and then said nothing.
+func isSilence(e *fault.Error) bool {
+	return e.Kind == fault.Timeout && e.Phase == fault.PhaseAnswer
 }
 
 // isAnswer tells whether a failure shows that the host is there and answers.
