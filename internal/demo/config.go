@@ -3,8 +3,10 @@ package main
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 )
 
@@ -29,11 +31,7 @@ func (f configuration) write(c *cli) error {
 		fmt.Print("    " + line)
 	}
 	if f.prefix != "" {
-		doc, err := json.Marshal(f.secret)
-		if err != nil {
-			return err
-		}
-		c.setenv("TF_VAR_secret", string(doc))
+		c.setenv("TF_VAR_secret", object(f.secret))
 	}
 	return os.WriteFile(filepath.Join(c.dir, "main.tf"), []byte(text), 0o600)
 }
@@ -95,6 +93,21 @@ output "update_available" {
   value = gitpin_pin.app.update_available
 }
 `, quote(f.url), f.selector)
+	return b.String()
+}
+
+// object returns m as an HCL object. The CLIs parse the environment's value for a
+// map as HCL, not as JSON: a password with "${" in it would be an expression.
+func object(m map[string]string) string {
+	var b strings.Builder
+	b.WriteString("{")
+	for i, key := range slices.Sorted(maps.Keys(m)) {
+		if i > 0 {
+			b.WriteString(", ")
+		}
+		b.WriteString(quote(key) + " = " + quote(m[key]))
+	}
+	b.WriteString("}")
 	return b.String()
 }
 

@@ -22,6 +22,13 @@ func TestQuote(t *testing.T) {
 	}
 }
 
+func TestObject(t *testing.T) {
+	got := object(map[string]string{"username": "me", "password": "${x}"})
+	if want := `{"password" = "$${x}", "username" = "me"}`; got != want {
+		t.Errorf("got %s, want %s", got, want)
+	}
+}
+
 // The secret's way is the environment: its text must be nowhere in main.tf.
 func TestConfigurationHoldsNoSecret(t *testing.T) {
 	f := configuration{

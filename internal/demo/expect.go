@@ -2,7 +2,8 @@ package main
 
 import (
 	"fmt"
-	"sort"
+	"maps"
+	"slices"
 
 	tfjson "github.com/hashicorp/terraform-json"
 )
@@ -53,12 +54,7 @@ func plannedCommit(plan *tfjson.Plan) (string, error) {
 // shows fails unless the pin's attributes are as in want. The name "latest" is
 // the commit of that object.
 func shows(where string, pin any, want map[string]any) error {
-	names := make([]string, 0, len(want))
-	for name := range want {
-		names = append(names, name)
-	}
-	sort.Strings(names)
-	for _, name := range names {
+	for _, name := range slices.Sorted(maps.Keys(want)) {
 		got := attribute(pin, name)
 		if name == "latest" {
 			got = attribute(got, "commit")
