@@ -33,6 +33,9 @@ type Result struct {
 	Observation Observation
 	// Err is a *fault.Error, nil for success.
 	Err error
+	// Advertisement is what was read, also where the ref is missing in it; nil
+	// if the reading failed. It is shared and must not be changed.
+	Advertisement *lsremote.Advertisement
 }
 
 // Observe reads one target. w.Present is set here: a missing ref is never
@@ -151,7 +154,7 @@ func (o *Observer) observe(ctx context.Context, members []member, w reading.Want
 		if pick, err := m.selector.Pick(a); err != nil {
 			missing[i] = err
 		} else {
-			results[i] = Result{Observation: observed(m.target, a, pick)}
+			results[i] = Result{Observation: observed(m.target, a, pick), Advertisement: a}
 		}
 	}
 	if hints && len(missing) > 0 {
@@ -159,6 +162,7 @@ func (o *Observer) observe(ctx context.Context, members []member, w reading.Want
 	}
 	for i, err := range missing {
 		results[i] = o.failed(members[i].target, members[i].asked(err))
+		results[i].Advertisement = a
 	}
 	return results
 }
