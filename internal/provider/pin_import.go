@@ -49,7 +49,7 @@ func importedPin(ctx context.Context, id string) (pinModel, diag.Diagnostics) {
 			Triggers:   types.MapNull(types.StringType),
 		},
 		Observation: types.ObjectNull(observationTypes),
-		Latest:      types.ObjectNull(latestTypes),
+		recordModel: recordModel{Latest: types.ObjectNull(latestTypes)},
 	}
 	switch kind, name := gitref.Natural(full); kind {
 	case "branch":

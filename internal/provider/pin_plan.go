@@ -7,7 +7,6 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/diag"
 	"github.com/hashicorp/terraform-plugin-framework/resource"
 	"github.com/hashicorp/terraform-plugin-framework/tfsdk"
-	"github.com/hashicorp/terraform-plugin-framework/types"
 
 	"github.com/gitpin/terraform-provider-gitpin/internal/fault"
 	"github.com/gitpin/terraform-provider-gitpin/internal/pinning"
@@ -30,8 +29,7 @@ func (r *pinResource) ModifyPlan(ctx context.Context, req resource.ModifyPlanReq
 	if resp.Diagnostics.HasError() {
 		return
 	}
-	if c.prior != nil && c.plan.sameInputs(*c.prior) && c.plan.Commit.Equal(c.prior.Commit) && c.plan.Object.Equal(c.prior.Object) &&
-		c.plan.TrackingRef.Equal(c.prior.TrackingRef) && c.plan.Version.Equal(c.prior.Version) {
+	if c.prior != nil && c.plan.sameInputs(*c.prior) && c.plan.samePin(c.prior.recordModel) {
 		// Nothing changes: a computed attribute that a refresh changed is no
 		// planned change, and must not become one here.
 		resp.Plan.Raw = req.State.Raw
@@ -146,12 +144,10 @@ func (c *pinChange) planUnknown(ctx context.Context) {
 		c.plan.unknown()
 		return
 	}
-	c.plan.Commit, c.plan.Object, c.plan.TrackingRef, c.plan.Version = c.prior.Commit, c.prior.Object, c.prior.TrackingRef, c.prior.Version
-	c.plan.PreviousCommit, c.plan.PinnedAt = c.prior.PreviousCommit, c.prior.PinnedAt
+	c.plan.keep(c.prior.recordModel)
 	if c.prior.strict() {
 		c.plan.Observation = c.prior.Observation
 	}
-	c.plan.unknownState()
 }
 
 // fillPlan sets the planned values from a decision.
@@ -161,16 +157,7 @@ func (c *pinChange) fillPlan(ctx context.Context, out settled) diag.Diagnostics 
 		// the same plumbing is no change.
 		c.plan.Observation = c.prior.Observation
 	}
-	record := pinning.Apply(out.input, out.decision, time.Time{})
-	diags := c.plan.fill(ctx, record)
-	if out.decision.Move {
-		c.plan.PinnedAt = types.StringUnknown()
-	}
-	if out.fresh {
-		// The second call, during apply, reads at another time.
-		diags.Append(c.plan.fillLatest(ctx, record.Latest, types.StringUnknown())...)
-	}
-	return diags
+	return c.plan.recordModel.plan(ctx, out, pinning.Apply(out.input, out.decision, time.Time{}))
 }
 
 // sameInputs reports whether nothing that is configured differs.

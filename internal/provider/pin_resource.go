@@ -37,12 +37,21 @@ func (r *pinResource) Configure(_ context.Context, req resource.ConfigureRequest
 func (r *pinResource) Schema(_ context.Context, _ resource.SchemaRequest, resp *resource.SchemaResponse) {
 	attributes := resourceSelector()
 	maps.Copy(attributes, policySchema())
-	maps.Copy(attributes, map[string]schema.Attribute{
-		"observation": schema.ObjectAttribute{
-			Optional: true, AttributeTypes: observationTypes,
-			MarkdownDescription: "The `observation` of a `gitpin_ref`, as it is: the strict form. The reading travels inside the plan file, so apply records the commit that the plan showed even when the ref has moved since. " +
-				"Excludes `url` and the selectors. Its checksum guards against accidental edits; it is no security boundary.",
-		},
+	maps.Copy(attributes, recordSchema())
+	attributes["observation"] = schema.ObjectAttribute{
+		Optional: true, AttributeTypes: observationTypes,
+		MarkdownDescription: "The `observation` of a `gitpin_ref`, as it is: the strict form. The reading travels inside the plan file, so apply records the commit that the plan showed even when the ref has moved since. " +
+			"Excludes `url` and the selectors. Its checksum guards against accidental edits; it is no security boundary.",
+	}
+	resp.Schema = schema.Schema{
+		MarkdownDescription: "Records the commit of a git ref in state, and moves only through a plan that shows it. Feed it an `observation` (the strict form) or a `url` and a selector (self-observing).",
+		Attributes:          attributes,
+	}
+}
+
+// recordSchema returns the attributes that show a pinning.Record.
+func recordSchema() map[string]schema.Attribute {
+	return map[string]schema.Attribute{
 		"commit":          recorded("The pinned commit: the peeled id. Known in the plan."),
 		"object":          recorded("The id that the ref itself named: the tag object for an annotated tag."),
 		"tracking_ref":    recorded("Full name of the ref that the selector resolved to."),
@@ -63,10 +72,6 @@ func (r *pinResource) Schema(_ context.Context, _ resource.SchemaRequest, resp *
 		"update_available": schema.BoolAttribute{Computed: true, MarkdownDescription: "Whether there is a candidate, the newest observation that the policies let the pin move to, and it differs from the pin."},
 		"ready":            schema.BoolAttribute{Computed: true, MarkdownDescription: "Whether the pin can be trusted; `reason` says why. Meant for `check` blocks."},
 		"reason":           recorded("A fixed code, in the order in which they are checked: `tag_moved`, `never_read` and `stale` (not ready); `ref_missing` and `ok` (ready)."),
-	})
-	resp.Schema = schema.Schema{
-		MarkdownDescription: "Records the commit of a git ref in state, and moves only through a plan that shows it. Feed it an `observation` (the strict form) or a `url` and a selector (self-observing).",
-		Attributes:          attributes,
 	}
 }
 
