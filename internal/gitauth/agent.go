@@ -1,6 +1,7 @@
 package gitauth
 
 import (
+	"context"
 	"errors"
 	"io"
 	"net"
@@ -65,7 +66,9 @@ func agentError(happened string, err error) error {
 }
 
 func withAgent(socket string, use func(agent.Agent) error) error {
-	conn, err := net.DialTimeout("unix", socket, agentPatience)
+	ctx, cancel := context.WithTimeout(context.Background(), agentPatience)
+	defer cancel()
+	conn, err := new(net.Dialer).DialContext(ctx, "unix", socket)
 	if err != nil {
 		return err
 	}

@@ -27,8 +27,27 @@ type Auth struct {
 	// SSH is set for ssh remotes and only for those.
 	SSH *SSH
 
+	// private is nil where there is nothing secret. It is a function because
+	// fmt follows every other kind of value, whatever a Format method says, when
+	// it comes upon it in an unexported field of somebody else's struct.
+	private func() private
+}
+
+// private is the part of an Auth that must not be shown.
+type private struct {
 	header authorizer // nil for none
-	hidden *secrets   // nil for none
+	logins []login    // beside those of the header
+	texts  []string   // keys in PEM
+}
+
+func (a *Auth) hide(p private) { a.private = func() private { return p } }
+
+// parts returns what hide was given.
+func (a *Auth) parts() private {
+	if a.private == nil {
+		return private{}
+	}
+	return a.private()
 }
 
 // authorizer makes the Authorization header.
@@ -47,32 +66,35 @@ type authorizer interface {
 // or "" when none is to be sent. Only for a GitHub App and a credential helper
 // does it wait for anything; ctx bounds that. Errors are *fault.Error.
 func (a *Auth) Header(ctx context.Context) (string, error) {
-	if a.header == nil {
+	h := a.parts().header
+	if h == nil {
 		return "", nil
 	}
-	return a.header.header(ctx)
+	return h.header(ctx)
 }
 
 // Renew is to be called after the server answered 401 to the header rejected. It
 // reports whether Header now returns another value that is worth one more try,
 // which is so only for a GitHub App, and once per token. Errors are *fault.Error.
 func (a *Auth) Renew(ctx context.Context, rejected string) (bool, error) {
-	if a.header == nil {
+	h := a.parts().header
+	if h == nil {
 		return false, nil
 	}
-	return a.header.renew(ctx, rejected)
+	return h.renew(ctx, rejected)
 }
 
 // Scheme returns the authentication scheme of the header: "Basic", "Bearer" or "".
 func (a *Auth) Scheme() string {
-	if a.header == nil {
+	h := a.parts().header
+	if h == nil {
 		return ""
 	}
-	return a.header.scheme()
+	return h.scheme()
 }
 
 // Format prints where the credentials come from: no verb prints a value.
-func (a *Auth) Format(w fmt.State, _ rune) {
+func (a Auth) Format(w fmt.State, _ rune) {
 	_, _ = fmt.Fprintf(w, "gitauth.Auth{source: %q, keys: %q}", a.Source, a.Keys)
 }
 

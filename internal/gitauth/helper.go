@@ -37,7 +37,9 @@ func (k *Keychain) helperAuth(r giturl.Remote) *Auth {
 	id := opaqueID("helper", question)
 	h, _ := k.ambient.helpers.LoadOrStore(id, &helper{question: question})
 	a := &Auth{ID: id, Source: "git's credential helper"}
-	a.header, _ = h.(*helper)
+	if h, ok := h.(*helper); ok {
+		a.hide(private{header: h})
+	}
 	return a
 }
 

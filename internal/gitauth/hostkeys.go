@@ -82,7 +82,7 @@ func (h *HostKeys) lookup(marker, name string) []hostLine {
 // *fault.Error of kind HostKeyUnknown, HostKeyMismatch or HostKeyRevoked.
 func (h *HostKeys) check(addr string, key ssh.PublicKey) error {
 	if line, ok := h.revoked(key); ok {
-		return h.errRevoked(addr, key, line)
+		return h.errRevoked(addr, line)
 	}
 	certProblem := ""
 	if cert, ok := key.(*ssh.Certificate); ok {
@@ -155,7 +155,7 @@ func hostKeyError(kind fault.Kind, happened, advice string) *fault.Error {
 	return &fault.Error{Kind: kind, Phase: fault.PhaseSSH, Happened: happened, Advice: advice, HostWide: true}
 }
 
-func (h *HostKeys) errRevoked(addr string, key ssh.PublicKey, line hostLine) error {
+func (h *HostKeys) errRevoked(addr string, line hostLine) error {
 	return hostKeyError(fault.HostKeyRevoked,
 		fmt.Sprintf("%s showed a host key that is revoked (%s, line %d of %s)", hostNames(addr)[0], fingerprint(line.key), line.number, h.where),
 		"Do not connect: somebody else may hold this key. Ask the host's operator for its new key.")
@@ -235,9 +235,9 @@ func (h *HostKeys) near(addr string) string {
 		}
 		for _, pattern := range line.patterns {
 			if pattern == strings.ToLower(addr) {
-				return fmt.Sprintf(" (line %d spells it %s, which ssh does not read as a port)", line.number, pattern)
+				return fmt.Sprintf(" (line %d spells it %s, which ssh does not read as a port)", line.number, addr)
 			}
-			if !slices.Contains(names, pattern) {
+			if pattern = fault.Clean(pattern); !slices.Contains(names, pattern) {
 				names = append(names, pattern)
 			}
 		}

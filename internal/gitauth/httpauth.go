@@ -48,35 +48,37 @@ func (k *Keychain) httpParts(e *entry, r giturl.Remote) (*Auth, error) {
 	}
 	a := &Auth{Source: e.source(), Keys: present(e.Secret, httpKeys), TLS: t}
 	slices.Sort(a.Keys)
-	a.hidden = &secrets{texts: []string{string(opts.ClientKey), e.Secret[keyAppPrivateKey]}}
-	if err := k.setHeader(a, e, opts); err != nil {
+	h, err := k.authorizer(e, opts, t)
+	if err != nil {
 		return nil, err
 	}
-	if a.header != nil {
+	if h != nil {
 		if err := checkCleartext(e, r); err != nil {
 			return nil, err
 		}
 	}
-	if a.header != nil || a.TLS != nil {
+	if app, ok := h.(*app); ok {
+		a.Source += ", " + app.String()
+	}
+	a.hide(private{header: h, texts: []string{string(opts.ClientKey), e.Secret[keyAppPrivateKey]}})
+	if h != nil || t != nil {
 		a.ID = opaqueID("http", opts.Username, opts.Password, opts.BearerToken,
 			string(opts.ClientCert), string(opts.ClientKey), string(opts.CAFile), appID(e.Secret))
 	}
 	return a, nil
 }
 
-// setHeader gives a the way to its Authorization header, if it has one.
-func (k *Keychain) setHeader(a *Auth, e *entry, opts *git.AuthOptions) error {
-	if len(present(e.Secret, appKeys)) == 0 {
-		a.header = newStaticHeader(opts)
-		return nil
+// authorizer returns the way to the Authorization header, nil if there is none.
+func (k *Keychain) authorizer(e *entry, opts *git.AuthOptions, t *TLS) (authorizer, error) {
+	switch {
+	case len(present(e.Secret, appKeys)) > 0:
+		return e.app.get(func() (*app, error) { return k.apps.get(k.opts, e, t) })
+	case opts.BearerToken != "":
+		return &staticHeader{kind: "Bearer", value: "Bearer " + opts.BearerToken, login: login{secret: opts.BearerToken}}, nil
+	case opts.Username != "" || opts.Password != "":
+		return &staticHeader{kind: "Basic", value: basic(opts.Username, opts.Password), login: login{user: opts.Username, secret: opts.Password}}, nil
 	}
-	app, err := e.app.get(func() (*app, error) { return k.apps.get(k.opts, e, a.TLS) })
-	if err != nil {
-		return err
-	}
-	a.Source += ", " + app.String()
-	a.header = app
-	return nil
+	return nil, nil
 }
 
 // httpURL is the part of r that git.NewAuthOptions is to see. Its user goes in
@@ -197,17 +199,6 @@ type staticHeader struct {
 	kind  string
 	value string
 	login login
-}
-
-// newStaticHeader returns nil when opts has nothing to send.
-func newStaticHeader(opts *git.AuthOptions) authorizer {
-	switch {
-	case opts.BearerToken != "":
-		return &staticHeader{kind: "Bearer", value: "Bearer " + opts.BearerToken, login: login{secret: opts.BearerToken}}
-	case opts.Username != "" || opts.Password != "":
-		return &staticHeader{kind: "Basic", value: basic(opts.Username, opts.Password), login: login{user: opts.Username, secret: opts.Password}}
-	}
-	return nil
 }
 
 func basic(user, password string) string {

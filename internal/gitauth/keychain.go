@@ -3,6 +3,7 @@ package gitauth
 import (
 	"errors"
 	"fmt"
+	"io"
 	"maps"
 	"net/http"
 	"net/url"
@@ -32,10 +33,16 @@ type Entry struct {
 	AllowHTTP bool
 }
 
-// Format prints the names of an entry's keys: no verb prints a value.
-func (e Entry) Format(w fmt.State, _ rune) {
-	_, _ = fmt.Fprintf(w, "gitauth.Entry{url: %q, keys: %q}", giturl.Redact(e.URL), slices.Sorted(maps.Keys(e.Secret)))
+// String returns the prefix and the names of the secret's keys.
+func (e Entry) String() string {
+	return fmt.Sprintf("gitauth.Entry{url: %q, keys: %q}", giturl.Redact(e.URL), slices.Sorted(maps.Keys(e.Secret)))
 }
+
+// Format prints String under every verb, none of which may print a value.
+func (e Entry) Format(w fmt.State, _ rune) { _, _ = io.WriteString(w, e.String()) }
+
+// MarshalText makes JSON, and a log in it, show String.
+func (e Entry) MarshalText() ([]byte, error) { return []byte(e.String()), nil }
 
 // Options are what a Keychain needs beside the list.
 type Options struct {

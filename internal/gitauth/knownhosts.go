@@ -96,7 +96,8 @@ func hostLineDamage(text string) (what, advice string) {
 // parseHostLine reads one entry. The key of the result is nil if its type is not
 // known here.
 func parseHostLine(text string) (hostLine, error) {
-	fields := strings.Fields(text)
+	// Only blanks and tabs separate fields, as for OpenSSH.
+	fields := strings.FieldsFunc(text, func(r rune) bool { return r == ' ' || r == '\t' })
 	var line hostLine
 	if strings.HasPrefix(fields[0], "@") {
 		line.marker = fields[0]

@@ -13,14 +13,6 @@ import (
 // login is a user name and its secret, or a secret alone.
 type login struct{ user, secret string }
 
-// secrets holds what must not be shown of one Auth. It is kept behind a pointer:
-// fmt prints a pointer inside a struct as an address.
-type secrets struct {
-	logins []login
-	// texts are keys in PEM: they are hidden line by line.
-	texts []string
-}
-
 const masked = "***"
 
 // shortSecret is the length in bytes below which a secret is likely to turn up
@@ -45,7 +37,15 @@ func (a *Auth) Scrub(text string) string {
 			short = append(short, form)
 		}
 	}
-	for _, l := range a.logins() {
+	parts := a.parts()
+	logins := slices.Clone(parts.logins)
+	if parts.header != nil {
+		logins = append(logins, parts.header.secrets()...)
+	}
+	for _, l := range logins {
+		if l.secret == "" {
+			continue
+		}
 		for _, form := range forms(l) {
 			if len(l.secret) < shortSecret {
 				short = append(short, form)
@@ -54,7 +54,7 @@ func (a *Auth) Scrub(text string) string {
 			add(form)
 		}
 	}
-	for _, pem := range a.texts() {
+	for _, pem := range parts.texts {
 		for line := range strings.Lines(pem) {
 			if line = strings.TrimSpace(line); len(line) >= minKeyLine && !strings.HasPrefix(line, "-----") {
 				add(line)
@@ -66,24 +66,6 @@ func (a *Auth) Scrub(text string) string {
 		text = replaceWord(text, word)
 	}
 	return text
-}
-
-func (a *Auth) logins() []login {
-	var all []login
-	if a.hidden != nil {
-		all = append(all, a.hidden.logins...)
-	}
-	if a.header != nil {
-		all = append(all, a.header.secrets()...)
-	}
-	return slices.DeleteFunc(all, func(l login) bool { return l.secret == "" })
-}
-
-func (a *Auth) texts() []string {
-	if a.hidden == nil {
-		return nil
-	}
-	return a.hidden.texts
 }
 
 // forms returns the spellings of a secret that are worth hiding, without

@@ -30,9 +30,9 @@ type work struct {
 func (s *shared[T]) get(ctx context.Context, good func(T) bool, produce func(context.Context) (T, error)) (T, error) {
 	for {
 		s.mu.Lock()
-		if s.set && good(s.value) {
-			defer s.mu.Unlock()
-			return s.value, nil
+		if value := s.value; s.set && good(value) {
+			s.mu.Unlock()
+			return value, nil
 		}
 		w := s.work
 		if w == nil {

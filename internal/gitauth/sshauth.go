@@ -124,12 +124,13 @@ func (k *Keychain) sshParts(e *entry, r giturl.Remote) (*Auth, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Auth{
-		ID:     opaqueID("ssh", opts.Username, opts.Password, string(opts.Identity), string(opts.KnownHosts)),
-		Keys:   present(e.Secret, []string{keyIdentity, keyKnownHosts, keyPassword}),
-		SSH:    &SSH{User: opts.Username, Methods: []ssh.AuthMethod{ssh.PublicKeys(signer)}, HostKeys: hostKeys},
-		hidden: &secrets{logins: []login{{secret: opts.Password}}, texts: []string{string(opts.Identity)}},
-	}, nil
+	a := &Auth{
+		ID:   opaqueID("ssh", opts.Username, opts.Password, string(opts.Identity), string(opts.KnownHosts)),
+		Keys: present(e.Secret, []string{keyIdentity, keyKnownHosts, keyPassword}),
+		SSH:  &SSH{User: opts.Username, Methods: []ssh.AuthMethod{ssh.PublicKeys(signer)}, HostKeys: hostKeys},
+	}
+	a.hide(private{logins: []login{{secret: opts.Password}}, texts: []string{string(opts.Identity)}})
+	return a, nil
 }
 
 // knownHosts returns the host keys for e, with the text they come from.

@@ -4,6 +4,7 @@ import (
 	"crypto/tls"
 	"crypto/x509"
 	"fmt"
+	"io"
 	"strings"
 )
 
@@ -17,10 +18,16 @@ type TLS struct {
 	Certificates []tls.Certificate
 }
 
-// Format prints which parts are there, for no verb may print a private key.
-func (t TLS) Format(w fmt.State, _ rune) {
-	_, _ = fmt.Fprintf(w, "gitauth.TLS{roots: %t, certificates: %d}", t.Roots != nil, len(t.Certificates))
+// String says which parts there are.
+func (t TLS) String() string {
+	return fmt.Sprintf("gitauth.TLS{roots: %t, certificates: %d}", t.Roots != nil, len(t.Certificates))
 }
+
+// Format prints String under every verb, none of which may print a private key.
+func (t TLS) Format(w fmt.State, _ rune) { _, _ = io.WriteString(w, t.String()) }
+
+// MarshalText makes JSON, and a log in it, show String.
+func (t TLS) MarshalText() ([]byte, error) { return []byte(t.String()), nil }
 
 // parseTLS turns PEM texts into TLS material: a client certificate (with its
 // chain) and its key, both or neither, and authorities from the secret key
@@ -132,5 +139,3 @@ func checkTLSKey(key string) error {
 	}
 	return &problem{key: keyTLSKey, what: "no private key found: " + what, advice: advice}
 }
-
-var _ fmt.Formatter = TLS{}
