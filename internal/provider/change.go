@@ -45,6 +45,19 @@ type settled struct {
 // self-observing pin needs.
 type source func(ctx context.Context, t gitpoll.Target, plumbing string) (gitpoll.Observation, error)
 
+// samePlumbing reports whether what is recorded was read from what is
+// configured. A recorded target that can no longer be parsed is another.
+func (c change) samePlumbing(plumbing string) bool {
+	recorded, err := c.priorTarget.Plumbing()
+	return c.prior != nil && err == nil && recorded == plumbing
+}
+
+// needsReading reports whether the change must be read from the remote first.
+func (c change) needsReading() bool {
+	plumbing, err := c.target.Plumbing()
+	return err == nil && !c.strict && !c.samePlumbing(plumbing)
+}
+
 // settle gathers what the decision depends on and decides.
 func (c change) settle(ctx context.Context, s *services, read source) (settled, diag.Diagnostics) {
 	var diags diag.Diagnostics
@@ -56,10 +69,8 @@ func (c change) settle(ctx context.Context, s *services, read source) (settled, 
 		diags.Append(badTarget(err))
 		return out, diags
 	}
+	out.input.SamePlumbing = c.samePlumbing(plumbing)
 	if c.prior != nil {
-		// A recorded target that can no longer be parsed is another plumbing.
-		recorded, err := c.priorTarget.Plumbing()
-		out.input.SamePlumbing = err == nil && recorded == plumbing
 		out.lastSuccess = c.prior.Facts.LastSuccess
 	}
 	offered, remembered := c.offered, s.memory.of(plumbing)

@@ -24,7 +24,7 @@ func (r *pinResource) Create(ctx context.Context, req resource.CreateRequest, re
 		return
 	}
 	resp.Diagnostics.Append(resp.State.Set(ctx, &c.plan)...)
-	resp.Diagnostics.Append(writeFacts(ctx, resp.Private, facts)...)
+	resp.Diagnostics.Append(writePrivate(ctx, resp.Private, facts)...)
 }
 
 // Update records what was planned.
@@ -40,7 +40,7 @@ func (r *pinResource) Update(ctx context.Context, req resource.UpdateRequest, re
 		return
 	}
 	resp.Diagnostics.Append(resp.State.Set(ctx, &c.plan)...)
-	resp.Diagnostics.Append(writeFacts(ctx, resp.Private, facts)...)
+	resp.Diagnostics.Append(writePrivate(ctx, resp.Private, facts)...)
 }
 
 // Delete forgets the pin: there is nothing elsewhere to delete.

@@ -20,25 +20,37 @@ type privateState interface {
 	SetKey(ctx context.Context, key string, value []byte) diag.Diagnostics
 }
 
-// readFacts returns what earlier refreshes have stored; nothing stored is no
-// error.
+// readFacts returns what earlier refreshes of a pin have stored; nothing stored
+// is no error.
 func readFacts(ctx context.Context, private privateState) (pinning.Facts, diag.Diagnostics) {
 	var facts pinning.Facts
-	raw, diags := private.GetKey(ctx, factsKey)
-	if diags.HasError() || len(raw) == 0 {
-		return facts, diags
-	}
-	if err := json.Unmarshal(raw, &facts); err != nil {
-		diags.AddError("The private state of the pin cannot be read",
-			"It was written by a newer version of the provider, or damaged: "+err.Error()+". Use the version that wrote it, or restore the state from a backup.")
-	}
+	diags := readPrivate(ctx, private, &facts)
 	return facts, diags
 }
 
-// writeFacts stores facts, and touches nothing if they are stored already: a
+// readSetFacts is readFacts for the members of a pin set, by name.
+func readSetFacts(ctx context.Context, private privateState) (map[string]pinning.Facts, diag.Diagnostics) {
+	var facts map[string]pinning.Facts
+	diags := readPrivate(ctx, private, &facts)
+	return facts, diags
+}
+
+func readPrivate(ctx context.Context, private privateState, into any) diag.Diagnostics {
+	raw, diags := private.GetKey(ctx, factsKey)
+	if diags.HasError() || len(raw) == 0 {
+		return diags
+	}
+	if err := json.Unmarshal(raw, into); err != nil {
+		diags.AddError("The private state of the pin cannot be read",
+			"It was written by a newer version of the provider, or damaged: "+err.Error()+". Use the version that wrote it, or restore the state from a backup.")
+	}
+	return diags
+}
+
+// writePrivate stores facts, and touches nothing if they are stored already: a
 // changed private state alone makes `plan -refresh-only -detailed-exitcode`
 // report a change (invariant I7).
-func writeFacts(ctx context.Context, private privateState, facts pinning.Facts) diag.Diagnostics {
+func writePrivate(ctx context.Context, private privateState, facts any) diag.Diagnostics {
 	old, diags := private.GetKey(ctx, factsKey)
 	raw, err := json.Marshal(facts)
 	if err != nil {

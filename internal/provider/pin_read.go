@@ -38,7 +38,7 @@ func (r *pinResource) Read(ctx context.Context, req resource.ReadRequest, resp *
 		return
 	}
 	resp.Diagnostics.Append(resp.State.Set(ctx, &state)...)
-	resp.Diagnostics.Append(writeFacts(ctx, resp.Private, facts)...)
+	resp.Diagnostics.Append(writePrivate(ctx, resp.Private, facts)...)
 }
 
 // firstRead observes the tip for an import. There is no pin to protect yet, so

@@ -48,7 +48,7 @@ func (p *gitpin) Configure(ctx context.Context, req provider.ConfigureRequest, r
 }
 
 func (p *gitpin) DataSources(context.Context) []func() datasource.DataSource {
-	return []func() datasource.DataSource{newRefDataSource, newRefsDataSource}
+	return []func() datasource.DataSource{newRefDataSource, newRefsDataSource, newSnapshotDataSource}
 }
 
 // Functions need Terraform 1.8 or OpenTofu 1.7; older CLIs ignore them.
@@ -57,5 +57,5 @@ func (p *gitpin) Functions(context.Context) []func() function.Function {
 }
 
 func (p *gitpin) Resources(context.Context) []func() resource.Resource {
-	return []func() resource.Resource{newPinResource}
+	return []func() resource.Resource{newPinResource, newPinSetResource}
 }

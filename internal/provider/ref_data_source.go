@@ -92,7 +92,10 @@ func (d *refDataSource) Schema(_ context.Context, _ datasource.SchemaRequest, re
 		"object_format": computedString(observationFields["object_format"]),
 		"observed_at":   computedString("When the reading was made (RFC 3339, UTC). It differs from run to run: do not feed it to what must not change."),
 		"error":         computedString("Why the reading failed, with `on_error = \"record\"` or `on_missing = \"null\"`; null if it did not."),
-		"observation":   observationSchema("All of it in one object, to hand to a `gitpin_pin` as it is. Never null; no field is null."),
+		"observation": schema.SingleNestedAttribute{
+			Computed: true, Attributes: observationAttributes(),
+			MarkdownDescription: "All of it in one object, to hand to a `gitpin_pin` as it is. Never null; no field is null.",
+		},
 	})
 	resp.Schema = schema.Schema{
 		MarkdownDescription: "Observes one ref of a remote: reads the ref advertisement, as `git ls-remote` does, and returns the commit. Nothing is cloned and nothing is recorded; to keep the commit until you say otherwise, hand `observation` to a `gitpin_pin`.",
@@ -104,13 +107,14 @@ func computedString(doc string) schema.Attribute {
 	return schema.StringAttribute{Computed: true, MarkdownDescription: doc}
 }
 
-func observationSchema(doc string) schema.Attribute {
+// observationAttributes describes an observation object.
+func observationAttributes() map[string]schema.Attribute {
 	fields := map[string]schema.Attribute{}
 	for name, text := range observationFields {
 		fields[name] = computedString(text)
 	}
 	fields["include_prereleases"] = schema.BoolAttribute{Computed: true, MarkdownDescription: observationFields["include_prereleases"]}
-	return schema.SingleNestedAttribute{Computed: true, MarkdownDescription: doc, Attributes: fields}
+	return fields
 }
 
 func (d *refDataSource) Configure(_ context.Context, req datasource.ConfigureRequest, _ *datasource.ConfigureResponse) {
@@ -164,12 +168,12 @@ func (d *refDataSource) observe(ctx context.Context, model refModel, target gitp
 	return d.services.observe(ctx, target, wantAge(model.MaxAge))
 }
 
-// tolerates reports whether the configuration asks to record err. An interrupt
-// and a wrong configuration are never recorded.
+// tolerates reports whether the configuration asks to record err.
 func (m refModel) tolerates(err error) bool {
-	switch fault.KindOf(err) {
-	case fault.Canceled, fault.Input, fault.CredentialsUnknown:
+	if neverRecorded(err) {
 		return false
+	}
+	switch fault.KindOf(err) {
 	case fault.RefNotFound, fault.EmptyRepository, fault.NoHead:
 		return m.OnMissing.ValueString() == "null" || m.OnError.ValueString() == "record"
 	}

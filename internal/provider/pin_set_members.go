@@ -1,0 +1,155 @@
+package provider
+
+import (
+	"context"
+	"errors"
+	"slices"
+
+	"github.com/hashicorp/terraform-plugin-framework/diag"
+
+	"github.com/gitpin/terraform-provider-gitpin/internal/gitpoll"
+	"github.com/gitpin/terraform-provider-gitpin/internal/pinning"
+)
+
+// setMember is one member of a set in a plan.
+type setMember struct {
+	name   string
+	known  bool // whether its selector or observation is known
+	change change
+}
+
+// sweep makes the readings that new members and changed plumbings need.
+type sweep func(ctx context.Context, targets map[string]gitpoll.Target) map[string]gitpoll.Result
+
+// members returns the configured members, sorted by name, each beside what is
+// recorded of it.
+func (c setChange) members(ctx context.Context) ([]setMember, diag.Diagnostics) {
+	diags := c.config.validateFeed(ctx)
+	if diags.HasError() {
+		return nil, diags
+	}
+	recorded, diags := c.recorded(ctx)
+	var members []setMember
+	for _, name := range c.config.names() {
+		element := c.config.feed().Elements()[name]
+		m := setMember{name: name, known: wholly(ctx, element)}
+		if m.known {
+			target, offered, more := c.config.target(ctx, element, true)
+			diags.Append(forMember(name, more)...)
+			m.change = change{target: target, strict: c.config.strict(), offered: offered, policy: c.plan.policy()}
+		}
+		members = append(members, m)
+	}
+	if diags.HasError() || c.prior == nil {
+		return members, diags
+	}
+	triggered := c.config.triggersChanged(c.prior.policyModel)
+	for name, prior := range matchPrior(members, recorded) {
+		i := slices.IndexFunc(members, func(m setMember) bool { return m.name == name })
+		members[i].change.prior, members[i].change.priorTarget = &prior.record, prior.target
+		members[i].change.priorPolicy, members[i].change.triggersChanged = c.prior.policy(), triggered
+	}
+	return members, diags
+}
+
+// recordedMember is what is on record of one member.
+type recordedMember struct {
+	name   string
+	target gitpoll.Target
+	record pinning.Record
+}
+
+// recorded returns the members on record, sorted by name.
+func (c setChange) recorded(ctx context.Context) ([]recordedMember, diag.Diagnostics) {
+	if c.prior == nil {
+		return nil, nil
+	}
+	return c.prior.recordedMembers(ctx, c.facts)
+}
+
+func (m pinSetModel) recordedMembers(ctx context.Context, facts map[string]pinning.Facts) ([]recordedMember, diag.Diagnostics) {
+	models, diags := m.records(ctx)
+	var members []recordedMember
+	for _, name := range m.names() {
+		model, there := models[name]
+		if !there {
+			continue
+		}
+		record, more := model.record(ctx, facts[name])
+		diags.Append(more...)
+		target, _, more := m.target(ctx, m.feed().Elements()[name], false)
+		diags.Append(more...)
+		members = append(members, recordedMember{name, target, record})
+	}
+	return members, diags
+}
+
+// matchPrior finds the record of each known member: first the one of the same
+// name and plumbing, then one of the same plumbing whose name is gone (a
+// renamed key keeps its pin), last the one of the same name, whose plumbing has
+// changed. Each record is used once.
+func matchPrior(members []setMember, recorded []recordedMember) map[string]recordedMember {
+	found, used := map[string]recordedMember{}, map[string]bool{}
+	match := func(fits func(m setMember, r recordedMember, same bool) bool) {
+		for _, m := range members {
+			if _, done := found[m.name]; done || !m.known {
+				continue
+			}
+			plumbing, err := m.change.target.Plumbing()
+			for _, r := range recorded {
+				other, otherErr := r.target.Plumbing()
+				same := err == nil && otherErr == nil && plumbing == other
+				if !used[r.name] && fits(m, r, same) {
+					found[m.name], used[r.name] = r, true
+					break
+				}
+			}
+		}
+	}
+	match(func(m setMember, r recordedMember, same bool) bool { return same && m.name == r.name })
+	match(func(_ setMember, _ recordedMember, same bool) bool { return same })
+	match(func(m setMember, r recordedMember, _ bool) bool { return m.name == r.name })
+	return found
+}
+
+// settleAll settles all known members, with one sweep for those that need a
+// reading. All or none: if one member could not be observed, no recorded member
+// moves. A new member, or one whose plumbing has changed, stands for itself.
+func (s *services) settleAll(ctx context.Context, members []setMember, read sweep) (map[string]settled, diag.Diagnostics) {
+	targets := map[string]gitpoll.Target{}
+	for _, m := range members {
+		if m.known && m.change.needsReading() {
+			targets[m.name] = m.change.target
+		}
+	}
+	var results map[string]gitpoll.Result
+	if len(targets) > 0 {
+		results = read(ctx, targets)
+	}
+	var diags diag.Diagnostics
+	outs, failed := map[string]settled{}, false
+	for _, m := range members {
+		if !m.known {
+			continue
+		}
+		out, more := m.change.settle(ctx, s, func(context.Context, gitpoll.Target, string) (gitpoll.Observation, error) {
+			r, there := results[m.name]
+			if !there {
+				return gitpoll.Observation{}, errors.New("the sweep has no result for this member")
+			}
+			return r.Observation, r.Err
+		})
+		diags.Append(forMember(m.name, more)...)
+		// Only what is configured may hold a move back: a failed refresh is known
+		// to this process alone, and the apply would decide otherwise.
+		failed = failed || (out.input.Strict && out.cause != nil && out.input.SamePlumbing)
+		outs[m.name] = out
+	}
+	for name, out := range outs {
+		if failed && out.decision.Move && out.input.SamePlumbing {
+			out.decision = pinning.Decision{}
+			outs[name] = out
+		}
+	}
+	return outs, diags
+}
