@@ -57,6 +57,8 @@ var accepted = []struct {
 	{"ssh://git@h.example/~/r.git", Remote{Scheme: SSH, User: "git", Host: "h.example", Path: "~/r.git"}, "ssh://git@h.example/~/r.git", "h.example:22"},
 	{"ssh://git@h.example/%7Eu/r%20x.git", Remote{Scheme: SSH, User: "git", Host: "h.example", Path: "~u/r x.git"}, "ssh://git@h.example/~u/r%20x.git", "h.example:22"},
 	{"ssh://git@h.example/a b", Remote{Scheme: SSH, User: "git", Host: "h.example", Path: "/a b"}, "ssh://git@h.example/a%20b", "h.example:22"},
+	{"ssh://git@h.example/r//", Remote{Scheme: SSH, User: "git", Host: "h.example", Path: "/r/"}, "ssh://git@h.example/r//", "h.example:22"},
+	{"git@h.example:r//", Remote{Scheme: SSH, User: "git", Host: "h.example", Path: "r/"}, "git@h.example:r//", "h.example:22"},
 	{"ssh://git@h.example/%2Fr", Remote{Scheme: SSH, User: "git", Host: "h.example", Path: "//r"}, "ssh://git@h.example//r", "h.example:22"},
 	{"ssh://git@h.example/a%25%3F%23%40ü", Remote{Scheme: SSH, User: "git", Host: "h.example", Path: "/a%?#@ü"}, "ssh://git@h.example/a%25%3F%23%40%C3%BC", "h.example:22"},
 	{"ssh://git@h.example/-x", Remote{Scheme: SSH, User: "git", Host: "h.example", Path: "/-x"}, "ssh://git@h.example/-x", "h.example:22"},
@@ -73,6 +75,7 @@ var accepted = []struct {
 	{"git@h.example:2222:g/r.git", Remote{Scheme: SSH, User: "git", Host: "h.example", Path: "2222:g/r.git"}, "git@h.example:2222:g/r.git", "h.example:22"},
 	{"[git@h.example:2222]:g/r.git", Remote{Scheme: SSH, User: "git", Host: "h.example", Port: 2222, Path: "g/r.git"}, "[git@h.example:2222]:g/r.git", "h.example:2222"},
 	{"git@[h.example:2222]:g/r.git", Remote{Scheme: SSH, User: "git", Host: "h.example", Port: 2222, Path: "g/r.git"}, "[git@h.example:2222]:g/r.git", "h.example:2222"},
+	{"[a@b@h.example:2222]:r", Remote{Scheme: SSH, User: "a@b", Host: "h.example", Port: 2222, Path: "r"}, "[a@b@h.example:2222]:r", "h.example:2222"},
 	{"[h.example:2222]:g/r.git", Remote{Scheme: SSH, Host: "h.example", Port: 2222, Path: "g/r.git"}, "[h.example:2222]:g/r.git", "h.example:2222"},
 	{"[git@h.example:22]:g/r.git", Remote{Scheme: SSH, User: "git", Host: "h.example", Path: "g/r.git"}, "git@h.example:g/r.git", "h.example:22"},
 	{"[git@h.example:2222]:/g/r.git", Remote{Scheme: SSH, User: "git", Host: "h.example", Port: 2222, Path: "/g/r.git"}, "ssh://git@h.example:2222/g/r.git", "h.example:2222"},
@@ -100,6 +103,7 @@ var accepted = []struct {
 
 	// Files.
 	{"/srv/git/app.git/", Remote{Scheme: File, Path: "/srv/git/app.git"}, "file:///srv/git/app.git", ""},
+	{"/r", Remote{Scheme: File, Path: "/r"}, "file:///r", ""},
 	{"/srv/a%20b?c#d@e", Remote{Scheme: File, Path: "/srv/a%20b?c#d@e"}, "file:///srv/a%2520b%3Fc%23d%40e", ""},
 	{"file:///srv/a%20b?c#d", Remote{Scheme: File, Path: "/srv/a b?c#d"}, "file:///srv/a%20b%3Fc%23d", ""},
 	{"file:///srv/../x", Remote{Scheme: File, Path: "/srv/../x"}, "file:///srv/../x", ""},
@@ -233,7 +237,7 @@ var refused = []struct {
 	{"https://h.example/nbsp\u00a0x", []string{"cannot be seen"}},
 	{"git@h.example:a\tb", []string{"a tab"}},
 	{"https://h.example/\xff", []string{"not valid UTF-8"}},
-	{"https://h.example/" + strings.Repeat("x", maxLength), []string{"longer than 4096 bytes"}},
+	{"https://h.example/" + strings.Repeat("x", maxLength), []string{"longer than 4096 bytes. "}},
 	{"https://h.example/" + strings.Repeat("ü", maxLength/3), []string{"longer than 4096 bytes once it is encoded"}},
 
 	// No URL at all.
@@ -351,6 +355,7 @@ var refused = []struct {
 	{"git@h.example::r", []string{"starts with a colon"}},
 	{`git@h.example:\r`, []string{"backslash"}},
 	{"git@h.example: r", []string{"set off by a space"}},
+	{"git@h.example:r /", []string{"set off by a space"}},
 	{"file://h.example/r", []string{"absolute path and no host"}},
 	{"file://", []string{"absolute path and no host"}},
 	{"file://rel/r", []string{"absolute path and no host"}},

@@ -34,6 +34,7 @@ func parseSCP(text string, prefix bool) (Remote, *fault.Error) {
 	if r.Host, r.Port, fe = parseHostPort(SSH, hostport); fe != nil {
 		return Remote{}, fe
 	}
+	path = strings.TrimSuffix(path, "/")
 	switch {
 	case strings.HasPrefix(path, ":"), strings.HasPrefix(path, `\`), strings.TrimSpace(path) != path:
 		return Remote{}, refuse("the path starts with a colon or a backslash, or is set off by a space", "Write user@host:path.")

@@ -119,10 +119,11 @@ func decodedPath(raw string, prefix bool) (string, *fault.Error) {
 	if fe != nil {
 		return "", fe
 	}
-	return repoArg(path, prefix)
+	return repoArg(strings.TrimSuffix(path, "/"), prefix)
 }
 
-// repoArg turns a decoded path into the argument of git-upload-pack.
+// repoArg turns a decoded path without its trailing slash into the argument of
+// git-upload-pack.
 func repoArg(path string, prefix bool) (string, *fault.Error) {
 	if fe := checkPath(path, prefix); fe != nil {
 		return "", fe
@@ -130,5 +131,5 @@ func repoArg(path string, prefix bool) (string, *fault.Error) {
 	if strings.HasPrefix(path, "/~") {
 		path = path[1:]
 	}
-	return strings.TrimSuffix(path, "/"), nil
+	return path, nil
 }
