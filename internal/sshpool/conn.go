@@ -23,6 +23,11 @@ type conn struct {
 	inUse, closing int
 	// served is true once the server has opened a session on it.
 	served bool
+	// spare is a slot opened ahead of need; it is not counted in inUse. The
+	// next session on it saves a round trip.
+	spare *slot
+	// started counts the commands run.
+	started int
 	// retired connections get no new sessions and end with their last one.
 	retired bool
 	idle    *time.Timer // ends it when no session wants it; nil while in use
@@ -51,10 +56,14 @@ func newConn(h *host, raw *watchedConn, sc ssh.Conn, chans <-chan ssh.NewChannel
 	return c
 }
 
-// take returns a slot, nil if none is free, and asks the server for its
-// channel. Pool.mu is held, as for all methods of conn.
+// take returns a slot, nil if none is free; its channel is open or has been
+// asked for. Pool.mu is held, as for all methods of conn.
 func (c *conn) take() *slot {
-	if c.dead || c.retired || c.inUse >= c.limit {
+	if c.dead || c.retired {
+		return nil
+	}
+	s := c.spare
+	if s == nil && c.inUse >= c.limit {
 		return nil
 	}
 	if c.idle != nil {
@@ -62,6 +71,32 @@ func (c *conn) take() *slot {
 		c.idle = nil
 	}
 	c.inUse++
+	if s == nil {
+		return c.newSlot()
+	}
+	c.spare = nil
+	if c.raw.heardSince(time.Now().Add(-spareAge)) {
+		return s
+	}
+	// Only an open that is answered shows that the peer is still there.
+	s.abandon()
+	return c.take()
+}
+
+// spareAge is how long ago a connection may have been heard of last for its
+// spare slot to be used.
+const spareAge = 5 * time.Second
+
+// openAhead opens the spare slot if there is room. One command alone does not
+// show that more will come.
+func (c *conn) openAhead() {
+	if c.spare == nil && c.started > 1 && c.inUse < c.limit && !c.dead && !c.retired {
+		c.spare = c.newSlot()
+	}
+}
+
+// newSlot asks the server for a channel.
+func (c *conn) newSlot() *slot {
 	s := &slot{conn: c, fresh: !c.served, opened: make(chan struct{}), closed: make(chan struct{}), exited: make(chan struct{})}
 	go s.run()
 	return s
@@ -70,6 +105,10 @@ func (c *conn) take() *slot {
 // release frees the slot s, once the server has closed its channel or refused
 // to open it.
 func (c *conn) release(s *slot) {
+	if c.spare == s {
+		c.spare = nil
+		return
+	}
 	c.inUse--
 	if s.over {
 		c.closing--
@@ -79,6 +118,7 @@ func (c *conn) release(s *slot) {
 	}
 	c.settle()
 	c.host.dispatch()
+	c.openAhead()
 }
 
 // settle decides what becomes of a connection after a change.
@@ -98,11 +138,14 @@ func (c *conn) settle() {
 	}
 }
 
-// refused notes that the server opened no session for a slot, and reports
-// whether that is its last word: it is when the connection is fresh and has
-// no other.
-func (c *conn) refused() (final bool) {
-	switch others := c.inUse - 1; {
+// refused notes that the server opened no session for s, and reports whether
+// that is its last word: it is when the connection is fresh and has no other.
+func (c *conn) refused(s *slot) (final bool) {
+	others := c.inUse
+	if c.spare != s {
+		others--
+	}
+	switch {
 	case others > 0:
 		c.limit = min(c.limit, others)
 	case c.served:

@@ -372,10 +372,8 @@ func TestFaultsOfTheLogin(t *testing.T) {
 			s.config.MaxAuthTries = 1
 		}, fault.Authentication, []string{`refused the login as "acme"`, "too many authentication failures"}},
 		"closed": {func(s *server) {
-			s.config.PublicKeyCallback = func(c ssh.ConnMetadata, _ ssh.PublicKey) (*ssh.Permissions, error) {
-				for _, conn := range s.connections() {
-					_ = conn.Close()
-				}
+			s.config.PublicKeyCallback = func(ssh.ConnMetadata, ssh.PublicKey) (*ssh.Permissions, error) {
+				s.hangUp()
 				return nil, errors.New("no")
 			}
 		}, fault.Unavailable, []string{`closed the connection during the login as "acme"`}},

@@ -372,13 +372,21 @@ func TestPoolSlotThatTheServerNeverFrees(t *testing.T) {
 func TestPoolDeadConnectionIsReplaced(t *testing.T) {
 	t.Run("closed by the server", func(t *testing.T) {
 		s := newServer(t, nil)
-		p := newPool(t, Options{})
-		for range 5 {
+		for range 20 {
+			p := newPool(t, Options{})
 			s.mustRun(p, "x")
-			// Whether the pool has noticed before the next call must not matter.
-			for _, c := range s.connections() {
-				_ = c.Close()
-			}
+			s.hangUp()
+			s.mustRun(p, "x") // whether the pool has noticed yet must not matter
+		}
+	})
+	t.Run("closed with a session opened ahead", func(t *testing.T) {
+		s := newServer(t, nil)
+		p := newPool(t, Options{})
+		for range 3 {
+			s.mustRun(p, "x")
+			s.mustRun(p, "x")
+			s.hangUp()
+			eventually(t, "the pool has noticed", func() bool { return len(p.connections()) == 0 })
 		}
 	})
 	t.Run("gone without a word", func(t *testing.T) {
@@ -407,32 +415,83 @@ func TestPoolDeadConnectionIsReplaced(t *testing.T) {
 	})
 }
 
-// inUse counts the slots taken.
-func (p *Pool) inUse() (n int) {
+// connections returns the pool's connections. Their fields belong to the pool
+// until everything is quiet.
+func (p *Pool) connections() (conns []*conn) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	for _, h := range p.hosts {
-		for _, c := range h.conns {
-			n += c.inUse
-		}
+		conns = append(conns, h.conns...)
+	}
+	return conns
+}
+
+// inUse counts the slots taken.
+func (p *Pool) inUse() (n int) {
+	for _, c := range p.connections() {
+		p.mu.Lock()
+		n += c.inUse
+		p.mu.Unlock()
 	}
 	return n
+}
+
+// After the second command a session is opened ahead: the third is there
+// without a word from the server.
+func TestPoolOpensTheNextSessionAhead(t *testing.T) {
+	s := newServer(t, nil)
+	var h holding
+	p := newPool(t, Options{Dial: h.dial})
+	p.patience = time.Hour
+	spare := func() (ahead *slot) {
+		for _, c := range p.connections() {
+			p.mu.Lock()
+			ahead = c.spare
+			p.mu.Unlock()
+		}
+		return ahead
+	}
+	s.mustRun(p, "x")
+	if spare() != nil {
+		t.Error("one command alone made it open another session")
+	}
+	s.mustRun(p, "x")
+	<-spare().opened
+	h.conn(0).hold()
+	ctx, cancel := context.WithTimeout(t.Context(), guard)
+	defer cancel()
+	session, err := p.Session(ctx, s.addr(), s.auth(), nil, "x")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer session.Close()
+	h.conn(0).letGo()
+
+	// One that has lain there for long shows nothing about the peer.
+	eventually(t, "the next is open", func() bool { return spare() != nil })
+	old := spare()
+	<-old.opened
+	raw := p.connections()[0].raw
+	raw.mu.Lock()
+	raw.heard = time.Now().Add(-time.Hour)
+	raw.mu.Unlock()
+	s.mustRun(p, "x")
+	<-old.closed
+	select {
+	case <-old.exited:
+		t.Error("the old one was used")
+	default:
+	}
+	if most := s.connections()[0].most; most > 5 {
+		t.Errorf("%d sessions at a time", most)
+	}
 }
 
 func TestPoolClosesIdleConnections(t *testing.T) {
 	s := newServer(t, nil)
 	p := newPool(t, Options{IdleTimeout: time.Millisecond})
 	s.mustRun(p, "x")
-	eventually(t, "the connection is closed", func() bool {
-		p.mu.Lock()
-		defer p.mu.Unlock()
-		for _, h := range p.hosts {
-			if len(h.conns) > 0 {
-				return false
-			}
-		}
-		return true
-	})
+	eventually(t, "the connection is closed", func() bool { return len(p.connections()) == 0 })
 	s.mustRun(p, "x")
 }
 

@@ -96,9 +96,7 @@ func newServer(t *testing.T, change func(*server)) *server {
 	t.Cleanup(func() {
 		close(s.end)
 		_ = l.Close()
-		for _, c := range s.connections() {
-			_ = c.Close()
-		}
+		s.hangUp()
 		s.wg.Wait()
 	})
 	return s
@@ -111,6 +109,13 @@ func (s *server) connections() []*served {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return append([]*served(nil), s.conns...)
+}
+
+// hangUp ends all connections.
+func (s *server) hangUp() {
+	for _, c := range s.connections() {
+		_ = c.Close()
+	}
 }
 
 func (s *server) listen() {
@@ -157,13 +162,14 @@ func (s *server) accept(c *served, open ssh.NewChannel) {
 	c.total++
 	c.most = max(c.most, c.sessions)
 	c.mu.Unlock()
-	defer func() {
+	over := func() {
 		c.mu.Lock()
 		c.sessions--
 		c.mu.Unlock()
-	}()
+	}
 	ch, reqs, err := open.Accept()
 	if err != nil {
+		over()
 		return
 	}
 	e := &execution{Channel: ch, conn: c, env: map[string]string{}}
@@ -185,6 +191,7 @@ func (s *server) accept(c *served, open ssh.NewChannel) {
 		}
 		break
 	}
+	over()
 	_ = ch.Close()
 	for range reqs {
 		// The client may have something to say until it, too, has closed.

@@ -43,6 +43,7 @@ func start(ctx context.Context, s *slot, env map[string]string, command string) 
 		again, err = s.lost(sent)
 		return nil, again, err
 	}
+	s.started()
 	// Any other error means that the server has closed the channel already:
 	// what it said before, and how it ended, is for the reader to see.
 	session = &Session{ctx: ctx, slot: s, stderr: &stderr{done: make(chan struct{})}}

@@ -59,7 +59,7 @@ func (s *slot) answered(ch ssh.Channel, err error) {
 	var refusal *ssh.OpenChannelError
 	switch {
 	case errors.As(err, &refusal):
-		s.refused = s.conn.refused()
+		s.refused = s.conn.refused(s)
 	case err == nil:
 		s.conn.served = true
 		if s.over {
@@ -100,8 +100,8 @@ func (s *slot) serve(reqs <-chan *ssh.Request) {
 }
 
 // abandon says that the caller needs the slot no longer. The server is told
-// to close the channel; a connection on which it does not is retired.
-// Pool.mu is held.
+// to close the channel; a connection on which it does not is retired. Pool.mu
+// is held; those who wait are for the caller to see to.
 func (s *slot) abandon() {
 	if s.over || s.freed {
 		return
@@ -121,7 +121,6 @@ func (s *slot) abandon() {
 		}
 	})
 	c.settle()
-	c.host.dispatch()
 }
 
 // hangUp asks the server to close the channel, without waiting for the write.
@@ -137,6 +136,16 @@ func (s *slot) giveUp() {
 	defer mu.Unlock()
 	s.conn.retire()
 	s.abandon()
+	s.conn.host.dispatch()
+}
+
+// started notes that a command was asked for on the slot.
+func (s *slot) started() {
+	mu := &s.conn.host.pool.mu
+	mu.Lock()
+	defer mu.Unlock()
+	s.conn.started++
+	s.conn.openAhead()
 }
 
 // leave abandons the slot.
@@ -145,6 +154,7 @@ func (s *slot) leave() {
 	mu.Lock()
 	defer mu.Unlock()
 	s.abandon()
+	s.conn.host.dispatch()
 }
 
 // await waits for the channel to be open. It returns again when it is not,

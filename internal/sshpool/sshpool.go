@@ -138,7 +138,7 @@ func (p *Pool) try(ctx context.Context, addr string, auth *gitauth.Auth, env map
 }
 
 // Close ends every connection and every dial, and with them the sessions that
-// are still open. It returns when they are gone.
+// are still open.
 func (p *Pool) Close() error {
 	p.mu.Lock()
 	p.closed = true
@@ -147,6 +147,16 @@ func (p *Pool) Close() error {
 	}
 	p.mu.Unlock()
 	p.stop()
-	p.wg.Wait()
+	done := make(chan struct{})
+	go func() { p.wg.Wait(); close(done) }()
+	select {
+	case <-done:
+	case <-time.After(closeWait):
+	}
 	return nil
 }
+
+// closeWait bounds Close: x/crypto/ssh does not end on a closed socket while
+// packets that it has read ahead find no taker, which a server can bring
+// about (a malformed packet followed by many others).
+const closeWait = 2 * time.Second
