@@ -40,7 +40,8 @@ type Advertisement struct {
 	// UnbornHead is the branch that a HEAD without a commit points at, if HEAD
 	// was wanted and the server told.
 	UnbornHead string
-	// ObjectFormat is "sha1" or "sha256".
+	// ObjectFormat is "sha1" or "sha256". It is "sha1" too where an empty
+	// repository does not tell.
 	ObjectFormat string
 	// Protocol is the version of git's wire protocol that was spoken: 0, 1, 2.
 	Protocol int

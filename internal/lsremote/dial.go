@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"net/url"
 	"strings"
+	"sync/atomic"
 
 	"github.com/gitpin/terraform-provider-gitpin/internal/fault"
 )
@@ -21,6 +22,8 @@ type dialing struct {
 	// forward is true when the proxy takes the request itself (plain http), so
 	// that it is the proxy that net/http asks to be connected to.
 	forward bool
+	// certAsked is set when the host asks for a client certificate.
+	certAsked atomic.Bool
 }
 
 type dialingKey struct{}
@@ -70,11 +73,28 @@ func (c *connector) secure(detached context.Context, _, addr string) (net.Conn, 
 		return secureProxy(ctx, conn, d.proxy)
 	}
 	d.phase.set(fault.PhaseTLS)
-	secured, err := handshake(ctx, conn, c.tls, addr)
+	secured, err := handshake(ctx, conn, c.noticing(d), addr)
 	if err != nil {
 		return nil, tlsError(ctx, addr, err)
 	}
 	return secured, nil
+}
+
+// noticing returns the TLS configuration for a connection that notices in d
+// when the host asks for a client certificate. The certificate is chosen as
+// without it.
+func (c *connector) noticing(d *dialing) *tls.Config {
+	config := c.tls.Clone()
+	config.GetClientCertificate = func(asked *tls.CertificateRequestInfo) (*tls.Certificate, error) {
+		d.certAsked.Store(true)
+		for i := range c.tls.Certificates {
+			if asked.SupportsCertificate(&c.tls.Certificates[i]) == nil {
+				return &c.tls.Certificates[i], nil
+			}
+		}
+		return new(tls.Certificate), nil
+	}
+	return config
 }
 
 // reach makes the TCP connection to addr, through the proxy if there is one.

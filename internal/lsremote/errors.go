@@ -156,9 +156,10 @@ func isAlert(err error) bool {
 
 // alertError is for a TLS alert of the peer. In TLS 1.3 a server refuses a
 // client certificate, or the lack of one, only after the client's handshake is
-// over, so it may come while the answer is awaited.
+// over, so it may come while the answer is awaited; and the end of the
+// connection may overtake it, so that nothing is left but a reset.
 func alertError(addr string, err error) *fault.Error {
-	return &fault.Error{Kind: fault.TLS, Phase: fault.PhaseTLS, Err: err,
+	return &fault.Error{Kind: fault.TLS, Phase: fault.PhaseTLS, Err: err, Transient: !isAlert(err),
 		Happened: addr + " refused the TLS connection: " + cause(err),
 		Advice:   "If the host wants a client certificate, give tls.crt and tls.key in the secret for this URL; if they are there, check that the host trusts them."}
 }

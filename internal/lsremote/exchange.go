@@ -117,8 +117,9 @@ func (r *reading) roundTrip(ctx context.Context, at endpoint, q request, authori
 	r.log.BytesOut += int64(len(q.body))
 	resp, err := r.transports.of(auth).RoundTrip(req)
 	if err != nil {
+		err = r.httpError(ctx, at, d, err)
 		cancel()
-		return nil, r.httpError(ctx, at, err)
+		return nil, err
 	}
 	x := &exchange{reading: r, at: at, resp: resp, cancel: cancel, before: r.log.BytesIn}
 	x.body = counted{r: resp.Body, n: &r.log.BytesIn}
@@ -153,7 +154,7 @@ func (r *reading) setHeader(h http.Header, q request, authorization string) {
 }
 
 // httpError says why a request got no answer.
-func (r *reading) httpError(ctx context.Context, at endpoint, err error) error {
+func (r *reading) httpError(ctx context.Context, at endpoint, d *dialing, err error) error {
 	addr := at.base.Host
 	text := err.Error()
 	if e, ok := errors.AsType[*fault.Error](err); ok {
@@ -163,9 +164,10 @@ func (r *reading) httpError(ctx context.Context, at endpoint, err error) error {
 	switch {
 	case ctx.Err() != nil:
 		return err
-	case isAlert(err):
+	case isAlert(err), d.certAsked.Load():
 		return alertError(addr, err)
-	case strings.Contains(text, "malformed HTTP"), strings.Contains(text, "malformed MIME header"):
+	case strings.Contains(text, "malformed HTTP"), strings.Contains(text, "malformed MIME header"),
+		strings.HasSuffix(text, "%!w(<nil>)"): // net/http's words for a server that speaks first, as ssh does
 		return &fault.Error{Kind: fault.NotGit, Phase: fault.PhaseAnswer, Err: err, Happened: addr + " does not speak HTTP on this port",
 			Advice: "Check the scheme and the port of the URL."}
 	case strings.Contains(text, "response headers exceeded"):

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"io"
+	"log"
 	"os"
 	"strings"
 	"sync"
@@ -27,6 +28,7 @@ func TestMain(m *testing.M) {
 			_ = os.Unsetenv(name)
 		}
 	}
+	log.SetOutput(io.Discard) // net/http complains there about servers that speak out of turn
 	goleak.VerifyTestMain(m)
 }
 

@@ -220,6 +220,7 @@ func TestHTTPDetachedHead(t *testing.T) {
 // Field case 25: paths as Azure DevOps has them, and a server that refuses the
 // POST in whatever form but serves info/refs.
 func TestHTTPRefusedPost(t *testing.T) {
+	root := gittest.Repos(t)
 	for name, post := range map[string]http.Handler{
 		"400":                gittest.Status(400, "multi_ack is required"),
 		"404":                gittest.Status(404, ""),
@@ -235,7 +236,7 @@ func TestHTTPRefusedPost(t *testing.T) {
 		"a broken line":      gittest.Answer(resultType, pkts("refs/heads/main")),
 		"lengths of nothing": gittest.Answer(resultType, []byte("zzzz")),
 	} {
-		s := gittest.ServeHTTP(t, gittest.Repos(t), gittest.HTTPOptions{Middleware: gittest.Instead(gittest.IsPost, post)})
+		s := gittest.ServeHTTP(t, root, gittest.HTTPOptions{Middleware: gittest.Instead(gittest.IsPost, post)})
 		c := newTestClient(t, Config{})
 		a, err := read(t, c, s.URL+"/a.git", refs("refs/heads/main"))
 		if err != nil {

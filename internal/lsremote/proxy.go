@@ -43,6 +43,7 @@ func newProxies(p *Proxy) (*proxies, error) {
 		if env.HTTPProxy == "" {
 			env.HTTPProxy = all
 		}
+		env.HTTPSProxy, env.HTTPProxy = usable(env.HTTPSProxy), usable(env.HTTPProxy)
 		return &proxies{choose: env.ProxyFunc()}, nil
 	}
 	u, err := p.parse()
@@ -60,6 +61,22 @@ func firstEnv(names ...string) string {
 		}
 	}
 	return ""
+}
+
+// broken stands for a proxy whose address cannot be parsed.
+const broken = "broken://proxy"
+
+// usable returns the value of a proxy variable, or broken where it cannot be
+// parsed. The standard library would go without a proxy then, and so past a
+// rule that somebody has made.
+func usable(value string) string {
+	if u, err := url.Parse(value); value == "" || err == nil && u.Scheme != "" && u.Host != "" {
+		return value
+	}
+	if u, err := url.Parse("http://" + value); err == nil && u.Hostname() != "" {
+		return value // "proxy.example.com:3128" is an http proxy
+	}
+	return broken
 }
 
 // proxySchemes are the kinds of proxies that can be used.
@@ -94,8 +111,8 @@ func (p *Proxy) parse() (*url.URL, error) {
 func (p *proxies) of(target *url.URL) (*url.URL, error) {
 	u, err := p.choose(target)
 	switch {
-	case err != nil:
-		// Its text holds the whole URL, with the password.
+	case err != nil, u != nil && u.String() == broken:
+		// The text of err holds the whole URL, with the password.
 		return nil, &fault.Error{Kind: fault.Proxy, Phase: fault.PhaseDial, HostWide: true,
 			Happened: "the address of the proxy in the environment cannot be parsed",
 			Advice:   "Check HTTPS_PROXY, HTTP_PROXY and ALL_PROXY, or set the provider's proxy."}

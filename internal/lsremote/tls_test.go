@@ -1,0 +1,134 @@
+package lsremote
+
+import (
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/gitpin/terraform-provider-gitpin/internal/fault"
+	"github.com/gitpin/terraform-provider-gitpin/internal/gittest"
+)
+
+// newCA makes an authority.
+func newCA(t *testing.T) *gittest.CA {
+	t.Helper()
+	ca, err := gittest.NewCA()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return ca
+}
+
+// Field case 37: the right authority, or none, or another; and no bleeding
+// from one set of credentials to another.
+func TestTLSAuthorities(t *testing.T) {
+	root := gittest.Repos(t)
+	for _, http2 := range []bool{false, true} {
+		s := gittest.ServeHTTP(t, root, gittest.HTTPOptions{TLS: &gittest.TLSOptions{HTTP2: http2}})
+		c := newTestClient(t, Config{})
+		r := mustParse(t, s.URL+"/a.git")
+		readWith := func(secret map[string]string) error {
+			_, err := c.Read(t.Context(), r, authFor(t, r, s.URL, secret), refs("HEAD"))
+			return err
+		}
+		for range 2 {
+			if err := readWith(map[string]string{"ca.crt": s.CA.PEM}); err != nil {
+				t.Fatal(err)
+			}
+			for name, secret := range map[string]map[string]string{"none": nil, "another": {"ca.crt": newCA(t).PEM}} {
+				e := wantFault(t, readWith(secret), fault.TLS)
+				if wantText(t, e, "authority that is not trusted", "ca.crt"); !e.HostWide || e.Transient || e.Phase != fault.PhaseTLS {
+					t.Errorf("%s: got %+v", name, *e)
+				}
+			}
+		}
+		want := "HTTP/1.1"
+		if http2 {
+			want = "HTTP/2.0"
+		}
+		if got := s.Requests()[0].Proto; got != want || s.Connections() < 2 {
+			t.Errorf("spoke %s on %d connections", got, s.Connections())
+		}
+	}
+}
+
+// Two credentials on one host have connections of their own, or HTTP/2 would
+// let one speak on the other's; the same credentials share them.
+func TestTLSConnectionsPerCredentials(t *testing.T) {
+	s := gittest.ServeHTTP(t, gittest.Repos(t), gittest.HTTPOptions{TLS: &gittest.TLSOptions{HTTP2: true}})
+	c := newTestClient(t, Config{})
+	r := mustParse(t, s.URL+"/a.git")
+	for i, want := range []int{1, 1, 2, 2} {
+		secret := map[string]string{"ca.crt": s.CA.PEM, "username": "me", "password": fmt.Sprint("password", i/2)}
+		if _, err := c.Read(t.Context(), r, authFor(t, r, s.URL, secret), refs("HEAD")); err != nil {
+			t.Fatal(err)
+		}
+		if got := s.Connections(); got != want {
+			t.Errorf("reading %d: %d connections, want %d", i, got, want)
+		}
+	}
+}
+
+func TestTLSBadCertificates(t *testing.T) {
+	root := t.TempDir()
+	ca := newCA(t)
+	for name, c := range map[string]struct {
+		cert  gittest.CertOptions
+		parts []string
+	}{
+		"expired":    {gittest.CertOptions{NotBefore: time.Now().Add(-2 * time.Hour), NotAfter: time.Now().Add(-time.Hour)}, []string{"is not valid", "expired", "clock"}},
+		"wrong host": {gittest.CertOptions{Hosts: []string{"other.example.com"}}, []string{"is for another name"}},
+	} {
+		s := gittest.ServeHTTP(t, root, gittest.HTTPOptions{TLS: &gittest.TLSOptions{CA: ca, Cert: c.cert}})
+		r := mustParse(t, s.URL+"/a.git")
+		_, err := newTestClient(t, Config{}).Read(t.Context(), r, authFor(t, r, s.URL, map[string]string{"ca.crt": ca.PEM}), refs("HEAD"))
+		e := wantFault(t, err, fault.TLS)
+		if wantText(t, err, c.parts...); !e.HostWide {
+			t.Errorf("%s: got %+v", name, *e)
+		}
+	}
+}
+
+// Field case 38.
+func TestTLSClientCertificate(t *testing.T) {
+	root := gittest.Repos(t)
+	ca := newCA(t)
+	for _, http2 := range []bool{false, true} {
+		s := gittest.ServeHTTP(t, root, gittest.HTTPOptions{TLS: &gittest.TLSOptions{CA: ca, ClientCert: true, HTTP2: http2}})
+		good, err := ca.Issue(gittest.CertOptions{Client: true})
+		if err != nil {
+			t.Fatal(err)
+		}
+		bad, err := newCA(t).Issue(gittest.CertOptions{Client: true})
+		if err != nil {
+			t.Fatal(err)
+		}
+		r := mustParse(t, s.URL+"/a.git")
+		c := newTestClient(t, Config{})
+		for name, secret := range map[string]map[string]string{
+			"good": {"ca.crt": ca.PEM, "tls.crt": good.Chain, "tls.key": good.Key},
+			"bad":  {"ca.crt": ca.PEM, "tls.crt": bad.Chain, "tls.key": bad.Key},
+			"none": {"ca.crt": ca.PEM},
+		} {
+			_, err := c.Read(t.Context(), r, authFor(t, r, s.URL, secret), refs("HEAD"))
+			if name == "good" {
+				if err != nil {
+					t.Errorf("%s: %v", name, err)
+				}
+				continue
+			}
+			wantText(t, wantFault(t, err, fault.TLS), "refused the TLS connection", "tls.crt and tls.key")
+		}
+	}
+}
+
+// The wrong scheme for the port, both ways.
+func TestTLSWrongScheme(t *testing.T) {
+	plain := gittest.ServeHTTP(t, t.TempDir(), gittest.HTTPOptions{})
+	_, err := read(t, newTestClient(t, Config{}), "https://"+plain.Addr()+"/a.git", refs("HEAD"))
+	wantText(t, wantFault(t, err, fault.TLS), "does not speak TLS")
+
+	ssh := gittest.ServeTCP(t, gittest.Conversation(gittest.Send([]byte("SSH-2.0-x\r\n")), gittest.Hang))
+	_, err = read(t, newTestClient(t, Config{}), "http://"+ssh.Addr()+"/a.git", refs("HEAD"))
+	wantText(t, wantFault(t, err, fault.NotGit), "does not speak HTTP")
+}
