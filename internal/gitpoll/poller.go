@@ -182,7 +182,7 @@ func (p *Poller) sweep(ctx context.Context) {
 
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.sweptAt, p.notBefore = time.Now(), time.Time{}
+	p.sweptAt = time.Now()
 	for key, r := range results {
 		if p.targets[key].plumbing != swept[key].plumbing {
 			continue

@@ -30,8 +30,7 @@ func (o *Observer) Wait(ctx context.Context, t Target, timeout, interval time.Du
 	}
 	poller, key := o.waits.enter(ctx, o, m, interval)
 	defer o.waits.leave(m, key)
-	timer := time.NewTimer(timeout)
-	defer timer.Stop()
+	timeUp := time.After(timeout)
 	for {
 		outcomes, published := poller.Observations()
 		outcome, looked := outcomes[key]
@@ -43,7 +42,7 @@ func (o *Observer) Wait(ctx context.Context, t Target, timeout, interval time.Du
 		}
 		select {
 		case <-published:
-		case <-timer.C:
+		case <-timeUp:
 			return Observation{}, o.gaveUp(ctx, m, outcome, timeout)
 		case <-ctx.Done():
 			return Observation{}, m.asked(fault.FromContext(ctx, fault.PhaseAnswer))
