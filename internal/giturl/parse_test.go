@@ -304,7 +304,7 @@ var refused = []struct {
 	{"https://git@h.example:g/r.git", []string{"no port"}},
 	{"ssh://git@h.example:g/r.git", []string{"ssh://git@h.example/g/r.git", "git@h.example:g/r.git"}},
 	{"ssh://git@h.example:g", []string{"ssh://git@h.example/g,", "git@h.example:g "}},
-	{"ssh://jane@h.example:g/r.git", []string{"ssh://<user>@h.example/g/r.git", "<user>@h.example:g/r.git"}},
+	{"ssh://jane@h.example:g/r.git", []string{"ssh://<user>@<host>/<path>", "<user>@<host>:<path>"}},
 	{"ssh://git@h.example:99999/r.git", []string{"no port"}},
 	{"ssh://::1/r", []string{"names no host"}},
 	{"ssh://[::1/r", []string{"brackets"}},

@@ -76,6 +76,8 @@ func mangled() []string {
 		"https://user:PW@h.example:g/r.git",
 		"ssh://user:PW@h.example:g/r.git",
 		"ssh://PW@x@h.example:g/r.git",
+		"ssh://me@corp.example:PW", // the host is missing
+		"https://me@corp.example:PW/r.git",
 		"https://user:PW@h.example/r.git\x00",
 		"file://user:PW@h.example/r.git",
 		"file://user:PW/r.git",

@@ -74,16 +74,17 @@ func splitSCP(text string) (login, hostport, path string, ok bool) {
 
 // mixedForms judges the host part of an ssh:// URL with a user for the usual
 // mistake of a colon where a slash belongs, "ssh://git@host:group/repo.git",
-// and names the two spellings that are right. There is a user, so what follows
-// the colon is no password.
+// and names the two spellings that are right. Only behind the user git it is
+// certain that nothing of it is a password.
 func mixedForms(user, hostport, path string) *fault.Error {
 	host, group, found := strings.Cut(hostport, ":")
 	if !found || !isName(host) || !isName(group) || strings.Trim(group, "0123456789") == "" {
 		return nil
 	}
+	path = group + path
 	if user != "git" {
-		user = "<user>" // a user name is not shown
+		user, host, path = "<user>", "<host>", "<path>"
 	}
 	return refuse("what follows the colon after the host is no port",
-		"Write ssh://"+user+"@"+host+"/"+group+path+", or "+user+"@"+host+":"+group+path+" without the scheme.")
+		"Write ssh://"+user+"@"+host+"/"+path+", or "+user+"@"+host+":"+path+" without the scheme.")
 }
