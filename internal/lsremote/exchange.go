@@ -228,9 +228,9 @@ const worthDraining = 128 << 10
 // complete.
 const drainTime = time.Second
 
-// finish reads to the end of the body, where that serves the connection. Only
-// for a complete answer can it fail: when the checksum of the compression is
-// wrong. stopped is true when the answer was left before its end.
+// finish reads to the end of the body, where that serves the connection. It
+// fails only where the end holds a checksum of what was read before.
+// stopped is true when the answer was left before its end.
 func (x *exchange) finish(p *pktReader, stopped bool) error {
 	left := x.resp.ContentLength - (x.log.BytesIn - x.before)
 	if stopped && (x.resp.ProtoMajor > 1 || left > worthDraining) {
@@ -239,8 +239,8 @@ func (x *exchange) finish(p *pktReader, stopped bool) error {
 	timer := time.AfterFunc(drainTime, x.cancel)
 	defer timer.Stop()
 	err := p.drain(worthDraining)
-	if e, ok := errors.AsType[*fault.Error](err); ok && !stopped {
-		return e
+	if _, compressed := x.body.(*gunzip); compressed && !stopped {
+		return err
 	}
 	return nil
 }

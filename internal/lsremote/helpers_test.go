@@ -2,6 +2,7 @@ package lsremote
 
 import (
 	"bytes"
+	"compress/gzip"
 	"context"
 	"io"
 	"log"
@@ -181,4 +182,17 @@ func (o *oneByte) Read(b []byte) (int, error) {
 	n := copy(b, o.b[:1])
 	o.b = o.b[n:]
 	return n, nil
+}
+
+func gzipped(t *testing.T, b []byte) []byte {
+	t.Helper()
+	var out bytes.Buffer
+	z := gzip.NewWriter(&out)
+	if _, err := z.Write(b); err != nil {
+		t.Fatal(err)
+	}
+	if err := z.Close(); err != nil {
+		t.Fatal(err)
+	}
+	return out.Bytes()
 }
