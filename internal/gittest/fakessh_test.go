@@ -21,14 +21,14 @@ func (s *FakeSSH) gitEnv(t *testing.T) []string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	real := &SSHD{dir: t.TempDir()}
-	if err := real.writeKey("id", client); err != nil {
+	files := &SSHD{dir: t.TempDir()}
+	if err := files.writeKey("id", client); err != nil {
 		t.Fatal(err)
 	}
-	if err := os.WriteFile(real.path("known_hosts"), []byte(s.KnownHosts()), 0o600); err != nil {
+	if err := os.WriteFile(files.path("known_hosts"), []byte(s.KnownHosts()), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	return real.GitEnv()
+	return files.GitEnv()
 }
 
 func TestFakeSSHAsGitSeesIt(t *testing.T) {

@@ -1,8 +1,10 @@
 package gittest
 
 import (
+	"context"
 	"os"
 	"testing"
+	"time"
 )
 
 func readFile(t *testing.T, path string) string {
@@ -12,4 +14,12 @@ func readFile(t *testing.T, path string) string {
 		t.Fatal(err)
 	}
 	return string(data)
+}
+
+// shortly returns a context that ends before a test gets tired.
+func shortly(t *testing.T) context.Context {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(context.Background(), 200*time.Millisecond)
+	t.Cleanup(cancel)
+	return ctx
 }

@@ -65,7 +65,7 @@ func always(h http.Handler) Middleware {
 func TestHTTPScript(t *testing.T) {
 	s := ServeHTTP(t, Repos(t), HTTPOptions{Middleware: Script(Status(503, "later", "Retry-After", "7"), nil, Status(404, ""))})
 	for i, want := range []int{503, 200, 404, 200} {
-		answer, _ := get(t, context.Background(), s.URL+"/a.git/info/refs?service=git-upload-pack")
+		answer, _ := get(context.Background(), t, s.URL+"/a.git/info/refs?service=git-upload-pack")
 		if answer.StatusCode != want {
 			t.Errorf("request %d: status %d, want %d", i+1, answer.StatusCode, want)
 		}
@@ -118,7 +118,7 @@ func TestHTTPStallsAndStreams(t *testing.T) {
 			s := ServeHTTP(t, "", HTTPOptions{Handler: tt.handler})
 			ctx, cancel := context.WithTimeout(context.Background(), time.Second)
 			defer cancel()
-			answer, err := get(t, ctx, s.URL)
+			answer, err := get(ctx, t, s.URL)
 			if !errors.Is(err, tt.end) {
 				t.Errorf("error %v, want %v", err, tt.end)
 			}
@@ -133,7 +133,7 @@ func TestHTTPGzipBomb(t *testing.T) {
 	const size = 8 << 20
 	s := ServeHTTP(t, "", HTTPOptions{Handler: GzipBomb(ResultType, PktLines("version 2"), size)})
 	p := Proxy(t, s.Addr(), ProxyOptions{})
-	answer, err := get(t, context.Background(), "http://"+p.Addr())
+	answer, err := get(context.Background(), t, "http://"+p.Addr())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -144,7 +144,7 @@ func TestHTTPGzipBomb(t *testing.T) {
 
 // get asks for url once, on a connection of its own, and puts the body into
 // the header "body" of the answer.
-func get(t *testing.T, ctx context.Context, url string) (*http.Response, error) {
+func get(ctx context.Context, t *testing.T, url string) (*http.Response, error) {
 	t.Helper()
 	request, err := http.NewRequestWithContext(ctx, http.MethodGet, url, http.NoBody)
 	if err != nil {

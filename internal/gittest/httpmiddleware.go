@@ -26,8 +26,10 @@ func Instead(match func(*http.Request) bool, h http.Handler) Middleware {
 	}
 }
 
-// IsGet and IsPost are matches for Instead.
-func IsGet(r *http.Request) bool  { return r.Method == http.MethodGet }
+// IsGet is a match for Instead.
+func IsGet(r *http.Request) bool { return r.Method == http.MethodGet }
+
+// IsPost is a match for Instead.
 func IsPost(r *http.Request) bool { return r.Method == http.MethodPost }
 
 // Script lets the first handler answer the first request, the second the

@@ -3,7 +3,7 @@ package gittest
 import (
 	"bytes"
 	"compress/zlib"
-	"crypto/sha1" //nolint:gosec // git's own object ids
+	"crypto/sha1"
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
@@ -59,7 +59,7 @@ func (b *bare) object(kind, body string) (string, error) {
 		sum := sha256.Sum256(whole)
 		id = hex.EncodeToString(sum[:])
 	} else {
-		sum := sha1.Sum(whole) //nolint:gosec // git's own object ids
+		sum := sha1.Sum(whole)
 		id = hex.EncodeToString(sum[:])
 	}
 	var packed bytes.Buffer

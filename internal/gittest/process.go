@@ -67,7 +67,7 @@ func runProcess(ctx context.Context, cmd *exec.Cmd, handedOver ...io.Closer) err
 	case err = <-done:
 	case <-ctx.Done():
 		killProcess(cmd)
-		<-done
+		_ = <-done // that it was killed is no news
 		return nil
 	}
 	var exit *exec.ExitError

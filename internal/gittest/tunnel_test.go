@@ -1,6 +1,7 @@
 package gittest
 
 import (
+	"net/http"
 	"strings"
 	"testing"
 )
@@ -19,14 +20,14 @@ func TestHTTPProxyTunnelsAndForwards(t *testing.T) {
 	out, err := lsRemote(t, nil, "-c", with("me:pa%40ss@"), "-c", ca, "https://git.example.com/a.git")
 	wantMain(t, out, err)
 	tunnelled := p.Requests()[p.Count()-1]
-	if tunnelled.Method != "CONNECT" || tunnelled.Host != "git.example.com:443" || tunnelled.Header.Get("Proxy-Authorization") == "" {
+	if tunnelled.Method != http.MethodConnect || tunnelled.Host != "git.example.com:443" || tunnelled.Header.Get("Proxy-Authorization") == "" {
 		t.Errorf("the proxy saw %+v", tunnelled)
 	}
 
 	p.Forget()
 	out, err = lsRemote(t, nil, "-c", with("me:pa%40ss@"), "http://git.example.com/a.git")
 	wantMain(t, out, err)
-	if p.Count("CONNECT") != 0 || !strings.HasPrefix(p.Requests()[0].URI, "http://git.example.com/a.git/info/refs") {
+	if p.Count(http.MethodConnect) != 0 || !strings.HasPrefix(p.Requests()[0].URI, "http://git.example.com/a.git/info/refs") {
 		t.Errorf("the proxy saw %+v", p.Requests())
 	}
 	for _, request := range plain.Requests() {
@@ -48,7 +49,7 @@ func TestHTTPProxyOverTLSAndDown(t *testing.T) {
 	args := []string{"-c", "http.proxy=" + p.URL, "-c", "http.proxySSLCAInfo=" + ca, "-c", "http.sslCAInfo=" + ca, s.URL + "/a.git"}
 	out, err := lsRemote(t, nil, args...)
 	wantMain(t, out, err)
-	if p.Count("CONNECT") == 0 {
+	if p.Count(http.MethodConnect) == 0 {
 		t.Error("the proxy saw no request")
 	}
 	s.Down()
