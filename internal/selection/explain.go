@@ -2,7 +2,6 @@ package selection
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 
 	"golang.org/x/text/unicode/norm"
@@ -84,7 +83,7 @@ func (s Selector) Explain(hint *lsremote.Advertisement) *fault.Error {
 		e.Advice = fmt.Sprintf("A name that differs only in its Unicode form is advertised (%+q). Terraform turns every text into the composed form (NFC), so that name cannot be written in a configuration: rename the ref on the server.", twin)
 		return e
 	}
-	near := s.near(names)
+	near := gitref.Near(s.full, names, maxNear)
 	if len(near) > 0 && near[0] == s.otherKind() {
 		kind, _ := gitref.Natural(near[0])
 		e.Happened += fmt.Sprintf(", but there is a %s of that name", kind)
@@ -103,16 +102,6 @@ func (s Selector) explainVersions(hint *lsremote.Advertisement) *fault.Error {
 		return wide.noMatch(hint, dropped)
 	}
 	return &fault.Error{Kind: fault.RefNotFound, Happened: "no tag matched, but one has appeared since", Advice: "Run again."}
-}
-
-// near returns the names that were most likely meant, best first.
-func (s Selector) near(names []string) []string {
-	near := gitref.Near(s.full, names, maxNear)
-	// "origin/main" is what a clone calls the remote's "main".
-	if short, ok := strings.CutPrefix(s.full, branchRefs+"origin/"); ok && slices.Contains(names, branchRefs+short) {
-		near = slices.Insert(near, 0, branchRefs+short)
-	}
-	return slices.Compact(near)
 }
 
 // unicodeTwin returns the name that looks exactly like full and is another.

@@ -30,6 +30,8 @@ func TestExplain(t *testing.T) {
 		{"there by now", Spec{Branch: "main"}, advertise("refs/heads/main"), fault.RefNotFound, []string{"Check the spelling"}},
 		{"no HEAD", Spec{Ref: "HEAD"}, advertise("refs/heads/trunk", "refs/heads/wip", "refs/tags/v1.0.0"), fault.NoHead, []string{`there is branch = "trunk" or branch = "wip")`}},
 		{"no HEAD, many branches", Spec{Ref: "HEAD"}, advertise("refs/heads/a", "refs/heads/b", "refs/heads/c", "refs/heads/d", "refs/heads/e"), fault.NoHead, []string{"or 2 more"}},
+		{"as a branch by its last part", Spec{Branch: "feature/main"}, repo, fault.RefNotFound, []string{`branch = "main"`}},
+		{"names of any length", Spec{Ref: "HEAD"}, advertise("refs/heads/" + strings.Repeat("long", 1000)), fault.NoHead, []string{"longlong…"}},
 		{"no HEAD, no branch", Spec{Ref: "HEAD"}, advertise("refs/tags/v1.0.0"), fault.NoHead, []string{"Name a branch instead, or"}},
 		{"empty", Spec{Branch: "main"}, advertise(), fault.EmptyRepository, []string{"no branch and no tag yet"}},
 		{"empty, HEAD", Spec{Ref: "HEAD"}, &lsremote.Advertisement{UnbornHead: "refs/heads/main"}, fault.EmptyRepository, []string{"Push a first commit"}},
@@ -42,6 +44,9 @@ func TestExplain(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			e := must(t, c.spec).Explain(c.hint)
 			asFault(t, e, c.kind, c.parts...)
+			if len(e.Error()) > 1000 {
+				t.Errorf("%d bytes of error", len(e.Error()))
+			}
 			if strings.ContainsAny(e.Error(), "\u0301\x1b") {
 				t.Errorf("raw characters of the server in %q", e.Error())
 			}

@@ -36,7 +36,9 @@ type Spec struct {
 	// all of them as they are.
 	TagFilter *TagFilter
 	// IncludePrereleases lets Semver choose pre-releases even where the range
-	// names none.
+	// names none. A pre-release comes before its release: ">=2.0.0" does not
+	// take 2.0.0-rc.1 (">=2.0.0-0" does), and "<2.0.0" does ("<2.0.0-0" does
+	// not).
 	IncludePrereleases bool
 }
 
