@@ -125,7 +125,7 @@ func localRefusal(path, text string, err error) *fault.Error {
 	case errors.Is(missing, fs.ErrPermission), strings.Contains(text, "Permission denied"):
 		e.Kind, e.Happened = fault.Forbidden, "the repository cannot be read by this user"
 		e.Advice = "Check the permissions of " + path + "."
-	case strings.Contains(text, "not appear to be a git repository"), strings.Contains(text, "not a git repository"):
+	case strings.Contains(text, "not appear to be a git repository"), strings.Contains(text, "not a git repository"), strings.Contains(text, "invalid gitfile"):
 		e.Kind, e.Happened = fault.NotGit, path+" is not a git repository"
 		e.Advice = "Give the directory of a bare repository, or of a working tree with a .git in it."
 	default:
