@@ -41,14 +41,14 @@ func TestConversationSteps(t *testing.T) {
 	for _, tt := range []struct {
 		name   string
 		steps  []Step
-		silent bool
+		silent int64
 		want   string
 		err    error
 	}{
-		{"drip", []Step{Drip([]byte("abc"), 0)}, false, "abc", nil},
-		{"hang", []Step{Send([]byte("a")), Hang}, true, "a", context.DeadlineExceeded},
-		{"reset", []Step{Reset}, false, "", syscall.ECONNRESET},
-		{"a failed step is the last", []Step{Reset, Send([]byte("a"))}, false, "", syscall.ECONNRESET},
+		{"drip", []Step{Drip([]byte("abc"), 0)}, never, "abc", nil},
+		{"hang", []Step{Send([]byte("a")), Hang}, 1, "a", context.DeadlineExceeded},
+		{"reset", []Step{Reset}, never, "", syscall.ECONNRESET},
+		{"a failed step is the last", []Step{Reset, Send([]byte("a"))}, never, "", syscall.ECONNRESET},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			s := ServeTCP(t, Conversation(tt.steps...))
@@ -63,7 +63,7 @@ func TestConversationSteps(t *testing.T) {
 // TestDownEndsConversations would hang, were a handler left.
 func TestDownEndsConversations(t *testing.T) {
 	s := ServeTCP(t, Conversation(Hang))
-	_, err := readAll(t, s.Addr(), true)
+	_, err := readAll(t, s.Addr(), 0)
 	if !errors.Is(err, context.DeadlineExceeded) {
 		t.Fatal(err)
 	}

@@ -70,8 +70,8 @@ func TestCloseLeavesNothing(t *testing.T) {
 	daemon := ServeGit(t, root, DaemonOptions{V0Only: true})
 	for _, addr := range []string{ssh.Addr(), fake.Addr(), daemon.Addr()} {
 		p := Proxy(t, addr, ProxyOptions{})
-		_, _ = readAll(t, p.Addr(), true)
-		_, _ = readAll(t, addr, true)
+		_, _ = readAll(t, p.Addr(), 0)
+		_, _ = readAll(t, addr, 0)
 	}
 	dialSSH(t, ssh, nil)
 }

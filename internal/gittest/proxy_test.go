@@ -36,18 +36,19 @@ func TestProxyCountsAndCuts(t *testing.T) {
 func TestProxyCutKinds(t *testing.T) {
 	s := ServeTCP(t, Conversation(Send([]byte("hello, world")), Hang))
 	for _, tt := range []struct {
-		name string
-		kind CutKind
-		want error
+		name        string
+		kind        CutKind
+		silentAfter int64
+		want        error
 	}{
-		{"close", CutClose, nil},
-		{"reset", CutReset, syscall.ECONNRESET},
-		{"stall", CutStall, context.DeadlineExceeded},
+		{"close", CutClose, never, nil},
+		{"reset", CutReset, never, syscall.ECONNRESET},
+		{"stall", CutStall, 5, context.DeadlineExceeded},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			p := Proxy(t, s.Addr(), ProxyOptions{})
 			p.Cut(tt.kind, 5)
-			got, err := readAll(t, p.Addr(), tt.kind == CutStall)
+			got, err := readAll(t, p.Addr(), tt.silentAfter)
 			// A reset may overtake what was sent before it.
 			if got != "hello" && tt.kind != CutReset {
 				t.Errorf("got %q, want the first 5 bytes", got)
@@ -60,7 +61,7 @@ func TestProxyCutKinds(t *testing.T) {
 	t.Run("before the first byte", func(t *testing.T) {
 		p := Proxy(t, s.Addr(), ProxyOptions{})
 		p.Cut(CutClose, 0)
-		if got, err := readAll(t, p.Addr(), false); got != "" || err != nil {
+		if got, err := readAll(t, p.Addr(), never); got != "" || err != nil {
 			t.Errorf("got %q, %v", got, err)
 		}
 	})
@@ -83,14 +84,17 @@ func TestProxyTargetDown(t *testing.T) {
 	s := ServeTCP(t, Conversation(Hang))
 	p := Proxy(t, s.Addr(), ProxyOptions{IPv6: true})
 	s.Down()
-	if _, err := readAll(t, p.Addr(), false); !errors.Is(err, syscall.ECONNRESET) {
+	if _, err := readAll(t, p.Addr(), never); !errors.Is(err, syscall.ECONNRESET) {
 		t.Errorf("error %v, want a reset", err)
 	}
 }
 
-// readAll returns what a server sends until the end. If it is expected to fall
-// silent, that counts as context.DeadlineExceeded after a short while.
-func readAll(t *testing.T, addr string, silent bool) (string, error) {
+// never is for readAll: the server is not expected to fall silent.
+const never = -1
+
+// readAll returns what a server sends until the end. If it falls silent after
+// silentAfter bytes, that counts as context.DeadlineExceeded.
+func readAll(t *testing.T, addr string, silentAfter int64) (string, error) {
 	t.Helper()
 	var d net.Dialer
 	c, err := d.DialContext(context.Background(), "tcp", addr)
@@ -98,14 +102,19 @@ func readAll(t *testing.T, addr string, silent bool) (string, error) {
 		return "", err // the reset of a server may come that early
 	}
 	defer func() { _ = c.Close() }()
-	wait := 30 * time.Second
-	if silent {
-		wait = 200 * time.Millisecond
-	}
-	if err := c.SetDeadline(time.Now().Add(wait)); err != nil {
-		t.Fatal(err)
-	}
 	var got bytes.Buffer
+	wait := func(d time.Duration) {
+		if err := c.SetDeadline(time.Now().Add(d)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	wait(30 * time.Second)
+	if silentAfter != never {
+		if _, err := io.CopyN(&got, c, silentAfter); err != nil {
+			return got.String(), err
+		}
+		wait(100 * time.Millisecond)
+	}
 	_, err = io.Copy(&got, c)
 	var timeout net.Error
 	if errors.As(err, &timeout) && timeout.Timeout() {
