@@ -39,7 +39,7 @@ func TestCheckFullAgreesWithGit(t *testing.T) {
 	}
 	rng := rand.New(rand.NewPCG(2, 39)) // the same names every time
 	var names []string
-	for range 2000 {
+	for range 500 {
 		var b strings.Builder
 		b.WriteString([]string{"refs/heads/", "refs/tags/", "refs/"}[rng.IntN(3)])
 		for range 1 + rng.IntN(5) {
@@ -59,7 +59,7 @@ func TestCheckFullAgreesWithGit(t *testing.T) {
 			t.Errorf("CheckFull(%q) = %v, git says %v", name, err, want)
 		}
 	}
-	if legal < 300 {
+	if legal < 100 {
 		t.Errorf("only %d of the names are legal: the comparison is one-sided", legal)
 	}
 }

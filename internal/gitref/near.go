@@ -110,15 +110,24 @@ func (s spelling) edits(o spelling) int {
 	if longer := len(y) - len(x); longer > limit || -longer > limit {
 		return maxEdits + 1
 	}
-	if d := distance(x, y); d <= limit {
+	if d := distance(x, y, limit); d <= limit {
 		return d
 	}
 	return maxEdits + 1
 }
 
-// distance is the optimal string alignment distance: insertions, deletions,
-// replacements, and swaps of two neighbours.
-func distance(a, b []rune) int {
+// distance is the optimal string alignment distance (insertions, deletions,
+// replacements, and swaps of two neighbours), or anything above limit if it is
+// above limit.
+func distance(a, b []rune, limit int) int {
+	// What both begin or end with costs nothing, and names of one remote have
+	// much in common.
+	for len(a) > 0 && len(b) > 0 && a[0] == b[0] {
+		a, b = a[1:], b[1:]
+	}
+	for len(a) > 0 && len(b) > 0 && a[len(a)-1] == b[len(b)-1] {
+		a, b = a[:len(a)-1], b[:len(b)-1]
+	}
 	before, row, next := make([]int, len(b)+1), make([]int, len(b)+1), make([]int, len(b)+1)
 	for j := range row {
 		row[j] = j
@@ -136,6 +145,9 @@ func distance(a, b []rune) int {
 			}
 		}
 		before, row, next = row, next, before
+		if slices.Min(row) > limit {
+			break // the rows to come have no less
+		}
 	}
 	return row[len(b)]
 }

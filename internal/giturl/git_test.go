@@ -124,9 +124,9 @@ dd bs=1 count=$((0x$n - 4)) 2>/dev/null | tr '\0' '\n' | head -n 1 >> "$out"`)
 
 // TestHTTPAgreesWithGit compares the request line of git with ours.
 func TestHTTPAgreesWithGit(t *testing.T) {
-	var got string
+	asked := make(chan string, 8)
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		got = r.RequestURI
+		asked <- r.RequestURI
 		w.WriteHeader(http.StatusNotFound)
 	}))
 	defer server.Close()
@@ -140,7 +140,7 @@ func TestHTTPAgreesWithGit(t *testing.T) {
 			t.Fatal(err)
 		}
 		git(t, text, []string{"no_proxy=*"})
-		want, _, _ := strings.Cut(got, "?")
+		want, _, _ := strings.Cut(<-asked, "?")
 		if ours := r.HTTPURL("/info/refs").RequestURI(); ours != want {
 			t.Errorf("%q: git asks for %q, we for %q", path, want, ours)
 		}
