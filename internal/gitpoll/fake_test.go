@@ -90,12 +90,6 @@ func (w *world) push(url, name, id string) {
 	w.refs[url][name] = id
 }
 
-func (w *world) remove(url, name string) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	delete(w.refs[url], name)
-}
-
 // fail makes the repository fail; nil mends it.
 func (w *world) fail(url string, e *fault.Error) {
 	w.mu.Lock()
@@ -145,6 +139,9 @@ func (b *bench) start(f func()) {
 	b.background.Go(f)
 	synctest.Wait()
 }
+
+// pass lets fake time go by.
+func pass(d time.Duration) { <-time.After(d) }
 
 func branch(url, name string) Target {
 	return Target{URL: url, Spec: selection.Spec{Branch: name}}

@@ -26,7 +26,7 @@ func TestObserve(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			run(t, func(b *bench) {
-				time.Sleep(300 * time.Millisecond)
+				pass(300 * time.Millisecond)
 				want := c.want
 				want.Target = Target{URL: app, Spec: c.spec}
 				want.ObjectFormat = "sha1"
@@ -64,7 +64,7 @@ func TestObserveExplainsAMiss(t *testing.T) {
 func TestObserveKeepsTheMissWhenTheHintsFail(t *testing.T) {
 	run(t, func(b *bench) {
 		b.background.Go(func() {
-			time.Sleep(latency / 2) // the first reading is under way
+			pass(latency / 2) // the first reading is under way
 			b.fail(app, &fault.Error{Kind: fault.TooLarge, Happened: "too many"})
 		})
 		_, err := b.observer.Observe(b.Context(), branch(app, "zzz"), reading.Want{}, true)

@@ -26,7 +26,7 @@ func outcomes(p *Poller) map[string]Outcome {
 
 // settle lets the sweep under way come to its end.
 func settle() {
-	time.Sleep(latency)
+	pass(latency)
 	synctest.Wait()
 }
 
@@ -45,11 +45,11 @@ func TestPollerSweepsAtOnceThenAtTheInterval(t *testing.T) {
 			b.Errorf("%+v", got)
 		}
 		for range 3 {
-			time.Sleep(10*time.Second - time.Millisecond)
+			pass(10*time.Second - time.Millisecond)
 			if calls := b.took(); calls != nil {
 				b.Fatal("swept too early")
 			}
-			time.Sleep(time.Millisecond)
+			pass(time.Millisecond)
 			synctest.Wait()
 			if len(b.took()) != 1 {
 				b.Fatal("did not sweep at the interval")
@@ -67,11 +67,11 @@ func TestPollerClampsTheInterval(t *testing.T) {
 			settle()
 			b.took()
 			p.SetInterval(d)
-			time.Sleep(DefaultInterval - time.Millisecond)
+			pass(DefaultInterval - time.Millisecond)
 			if b.took() != nil {
 				b.Error("swept before the default interval")
 			}
-			time.Sleep(time.Millisecond)
+			pass(time.Millisecond)
 			synctest.Wait()
 			if len(b.took()) != 1 {
 				b.Error("did not sweep at the default interval")
@@ -87,19 +87,19 @@ func TestPollerShorterIntervalTakesEffectAtOnce(t *testing.T) {
 		defer stop()
 		settle()
 		b.took()
-		time.Sleep(30 * time.Second)
+		pass(30 * time.Second)
 		p.SetInterval(40 * time.Second) // counted from the last sweep: in 10 s
-		time.Sleep(10*time.Second - time.Millisecond)
+		pass(10*time.Second - time.Millisecond)
 		if b.took() != nil {
 			b.Error("swept too early")
 		}
-		time.Sleep(time.Millisecond)
+		pass(time.Millisecond)
 		synctest.Wait()
 		if len(b.took()) != 1 {
 			b.Error("the shorter interval did not take effect")
 		}
 		settle()
-		time.Sleep(20 * time.Second)
+		pass(20 * time.Second)
 		p.SetInterval(5 * time.Second) // long past
 		synctest.Wait()
 		if len(b.took()) != 1 {
@@ -115,7 +115,7 @@ func TestPollerReconfiguringForEverStarvesNothing(t *testing.T) {
 		p, stop := b.poll(10*time.Second, targets)
 		defer stop()
 		for range 1000 { // 100 s
-			time.Sleep(100 * time.Millisecond)
+			pass(100 * time.Millisecond)
 			p.SetInterval(10 * time.Second)
 			p.SetTargets(targets)
 		}
@@ -131,7 +131,7 @@ func TestPollerWithoutTargetsIsIdle(t *testing.T) {
 	run(t, func(b *bench) {
 		p, stop := b.poll(time.Second, nil)
 		defer stop()
-		time.Sleep(time.Hour)
+		pass(time.Hour)
 		if b.took() != nil || len(outcomes(p)) != 0 {
 			b.Error("swept nothing")
 		}
@@ -142,7 +142,7 @@ func TestPollerWithoutTargetsIsIdle(t *testing.T) {
 		}
 		p.SetTargets(nil)
 		b.took()
-		time.Sleep(time.Hour)
+		pass(time.Hour)
 		if b.took() != nil || len(outcomes(p)) != 0 {
 			b.Error("a target that is gone is still swept")
 		}
@@ -192,9 +192,9 @@ func TestI2_PollerDropsWhatChangesItsPlumbing(t *testing.T) {
 	run(t, func(b *bench) {
 		p, stop := b.poll(time.Hour, map[string]Target{"a": branch(app, "main"), "gone": branch(app, "main")})
 		defer stop()
-		time.Sleep(latency / 2) // the sweep is under way
+		pass(latency / 2) // the sweep is under way
 		p.SetTargets(map[string]Target{"a": branch(app, "wip")})
-		time.Sleep(latency / 2)
+		pass(latency / 2)
 		synctest.Wait()
 		if got := outcomes(p); len(got) != 0 {
 			b.Errorf("what was in flight was taken for the new target: %+v", got)
@@ -226,7 +226,7 @@ func TestI5_PollerFailureKeepsTheLastGoodCommit(t *testing.T) {
 		first := time.Now().UTC()
 		settle()
 		next := func() Outcome {
-			time.Sleep(10 * time.Second)
+			pass(10 * time.Second)
 			settle()
 			return outcomes(p)["a"]
 		}
@@ -273,11 +273,11 @@ func TestI4_PollerPublishesWholeSweeps(t *testing.T) {
 		b.slow[lib] = 5 * time.Second
 		p, stop := b.poll(10*time.Second, map[string]Target{"a": branch(app, "main"), "l": branch(lib, "main")})
 		defer stop()
-		time.Sleep(3 * time.Second)
+		pass(3 * time.Second)
 		if len(outcomes(p)) != 0 {
 			b.Error("half a sweep was published")
 		}
-		time.Sleep(3 * time.Second)
+		pass(3 * time.Second)
 		synctest.Wait()
 		b.push(app, "refs/heads/main", "new")
 		b.push(lib, "refs/heads/main", "new")
@@ -315,7 +315,7 @@ func TestI4_PollerObservationsAreACopy(t *testing.T) {
 			if now := outcomes(p)["a"]; now.Last.Commit != "c3" || now.Err != nil || now.Last.Spec.TagFilter.Pattern != "^v" {
 				b.Fatalf("the poller's own changed: %+v", now)
 			}
-			time.Sleep(20 * time.Second)
+			pass(20 * time.Second)
 		}
 	})
 }
@@ -328,12 +328,12 @@ func TestPollerLeavesAServerAloneThatAsksForIt(t *testing.T) {
 		settle()
 		b.took()
 		p.SetTargets(map[string]Target{"a": branch(app, "main"), "w": branch(app, "wip")})
-		time.Sleep(time.Minute - time.Millisecond)
+		pass(time.Minute - time.Millisecond)
 		if calls := b.took(); calls != nil {
 			b.Errorf("asked %v before Retry-After", calls)
 		}
 		b.fail(app, nil)
-		time.Sleep(time.Second)
+		pass(time.Second)
 		synctest.Wait()
 		if len(b.took()) != 1 {
 			b.Error("did not ask again after Retry-After")

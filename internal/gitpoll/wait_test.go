@@ -17,7 +17,7 @@ func TestWaitEndsWithTheRef(t *testing.T) {
 	run(t, func(b *bench) {
 		start := time.Now()
 		b.background.Go(func() {
-			time.Sleep(time.Minute + time.Second/2)
+			pass(time.Minute + time.Second/2)
 			b.push(app, "refs/tags/v9", "c9")
 		})
 		got, err := b.observer.Wait(b.Context(), Target{URL: app, Spec: selection.Spec{Tag: "v9"}}, time.Hour, 9*time.Second)
@@ -31,7 +31,7 @@ func TestWaitEndsWithTheRef(t *testing.T) {
 		if n := len(b.took()); n != 8 {
 			b.Errorf("%d readings, want 8", n)
 		}
-		time.Sleep(time.Hour)
+		pass(time.Hour)
 		if b.took() != nil {
 			b.Error("went on polling")
 		}
@@ -71,7 +71,7 @@ func TestWaitForWhatMayComeAbout(t *testing.T) {
 			run(t, func(b *bench) {
 				b.fail(app, &e)
 				b.background.Go(func() {
-					time.Sleep(time.Minute)
+					pass(time.Minute)
 					b.fail(app, nil)
 				})
 				got, err := b.observer.Wait(b.Context(), branch(app, "main"), time.Hour, time.Second)
@@ -125,7 +125,7 @@ func TestWaitObeysAnInterrupt(t *testing.T) {
 			run(t, func(b *bench) {
 				ctx, cancel := context.WithCancel(b.Context())
 				b.background.Go(func() {
-					time.Sleep(5 * time.Second)
+					pass(5 * time.Second)
 					cancel()
 				})
 				start := time.Now()
@@ -158,9 +158,9 @@ func TestWaitsOnOneRepositoryShareReadings(t *testing.T) {
 			})
 		}
 		wait("slow", 59*time.Second) // 0 s
-		time.Sleep(5 * time.Second)
+		pass(5 * time.Second)
 		wait("quick", 9*time.Second) // 5 s: looked for at once
-		time.Sleep(11 * time.Second) // 16 s: the next look of both is under way
+		pass(11 * time.Second)       // 16 s: the next look of both is under way
 		b.push(app, "refs/tags/quick", "quick")
 		b.push(app, "refs/tags/slow", "slow")
 		b.background.Wait()
@@ -187,7 +187,7 @@ func TestWaitHurriesOnlyForThoseWhoWait(t *testing.T) {
 		if calls := b.took(); len(calls) != 4 {
 			b.Errorf("read %v", calls)
 		}
-		time.Sleep(5 * time.Minute)
+		pass(5 * time.Minute)
 		calls := b.took()
 		if len(calls) != 3 && len(calls) != 4 {
 			b.Errorf("%d readings in five minutes at the default interval", len(calls))
@@ -220,19 +220,19 @@ func TestWaitLeavesTheOthersAlone(t *testing.T) {
 		ctx, cancel := context.WithCancel(b.Context())
 		b.start(func() { _, _ = b.observer.Wait(ctx, branch(app, "never"), time.Hour, time.Second) })
 		b.background.Go(func() {
-			time.Sleep(5 * time.Second)
+			pass(5 * time.Second)
 			cancel()
-			time.Sleep(5 * time.Second)
+			pass(5 * time.Second)
 			b.push(app, "refs/heads/new", "n")
 		})
 		got, err := b.observer.Wait(b.Context(), branch(app, "new"), time.Minute, 10*time.Second)
 		if err != nil || got.Commit != "n" {
 			b.Errorf("got %v, %v", got.Commit, err)
 		}
-		time.Sleep(time.Hour)
+		pass(time.Hour)
 		synctest.Wait()
 		b.took()
-		time.Sleep(time.Hour)
+		pass(time.Hour)
 		if b.took() != nil || len(b.observer.waits.rooms) != 0 {
 			b.Error("a poller is left behind")
 		}

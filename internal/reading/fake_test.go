@@ -81,7 +81,7 @@ func (f *fake) Read(ctx context.Context, r giturl.Remote, a *gitauth.Auth, q lsr
 	select {
 	case <-time.After(latency):
 	case <-ctx.Done():
-		time.Sleep(time.Millisecond) // a real client needs a moment as well
+		pass(time.Millisecond) // a real client needs a moment as well
 		f.mu.Lock()
 		f.canceled++
 		f.mu.Unlock()
@@ -137,7 +137,7 @@ func run(t *testing.T, f func(b *bench)) {
 		b := newBench(t, Options{MaxAge: 90 * time.Second, PerHost: 2})
 		f(b)
 		b.background.Wait()
-		time.Sleep(time.Second) // what was given up ends
+		pass(time.Second) // what was given up ends
 	})
 }
 
@@ -151,6 +151,9 @@ func (b *bench) start(f func()) {
 	b.background.Go(f)
 	synctest.Wait()
 }
+
+// pass lets fake time go by.
+func pass(d time.Duration) { <-time.After(d) }
 
 func remote(t testing.TB, url string) giturl.Remote {
 	t.Helper()

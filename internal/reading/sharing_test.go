@@ -19,12 +19,12 @@ func TestI4_OneReadingPerQueryAndAge(t *testing.T) {
 		}
 		b.calledTimes(1)
 		b.push("refs/heads/main", "2")
-		time.Sleep(89 * time.Second) // the reading began a second earlier still
+		pass(89 * time.Second) // the reading began a second earlier still
 		if got := b.main(Want{}); got != "1" {
 			t.Errorf("at max_age the shared reading said %q", got)
 		}
 		b.calledTimes(1)
-		time.Sleep(time.Second)
+		pass(time.Second)
 		if got := b.main(Want{}); got != "2" {
 			t.Errorf("past max_age the answer was still %q", got)
 		}
@@ -84,7 +84,7 @@ func TestI4_MaxAgeOfACaller(t *testing.T) {
 			t.Errorf("the fresh reading did not replace the shared one: %q", got)
 		}
 		b.calledTimes(2)
-		time.Sleep(5 * time.Minute)
+		pass(5 * time.Minute)
 		b.main(Want{MaxAge: age(time.Hour)})
 		b.calledTimes(2)
 		b.main(Want{MaxAge: age(-time.Hour)})
@@ -221,7 +221,7 @@ func TestI4_ASlowOldReadingDoesNotComeBack(t *testing.T) {
 		b.push("refs/heads/main", "2")
 		b.slow(time.Second)
 		b.main(Want{Fresh: true})
-		time.Sleep(20 * time.Second)
+		pass(20 * time.Second)
 		if got := b.id("refs/heads/main", below("refs/heads/"), Want{}); got != "2" {
 			t.Errorf("the older reading is shared: %q", got)
 		}
@@ -289,7 +289,7 @@ func TestReadingsNeverGoBack(t *testing.T) {
 					}
 					last = got
 				}
-				time.Sleep(time.Duration(random.IntN(30)) * time.Second)
+				pass(time.Duration(random.IntN(30)) * time.Second)
 			}
 		})
 	}
