@@ -67,12 +67,11 @@ func runProcess(ctx context.Context, cmd *exec.Cmd, handedOver ...io.Closer) err
 	case err = <-done:
 	case <-ctx.Done():
 		killProcess(cmd)
-		_ = <-done // that it was killed is no news
-		return nil
+		err = <-done
 	}
 	var exit *exec.ExitError
 	if errors.As(err, &exit) || errors.Is(err, exec.ErrWaitDelay) {
-		return nil // the program has said why on its standard error
+		return nil // it was killed, or has said why on its standard error
 	}
 	return err
 }

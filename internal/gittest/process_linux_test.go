@@ -34,7 +34,7 @@ func TestProcessesEndWithTheTest(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		fmt.Println("stubborn", stubbornPID(t, s.Addr()))
+		fmt.Fprintln(os.Stdout, "stubborn", stubbornPID(t, s.Addr()))
 		_ = syscall.Kill(os.Getpid(), syscall.SIGKILL)
 	}
 	cmd := exec.Command(os.Args[0], "-test.run=^TestProcessesEndWithTheTest$")
