@@ -141,22 +141,20 @@ func (c *conn) settle() {
 // refused notes that the server opened no session for s, and reports whether
 // that is its last word: it is when the connection is fresh and has no other.
 func (c *conn) refused(s *slot) (final bool) {
-	others := c.inUse
-	if c.spare != s {
-		others--
+	if c.spare == s {
+		// Nobody misses it. The next one that is needed is asked for alone.
+		c.limit = max(1, min(c.limit, c.inUse))
+		return false
 	}
-	switch {
-	case others > 0:
+	others := c.inUse - 1
+	if others > 0 {
 		c.limit = min(c.limit, others)
-	case c.served:
-		// The server may still count one that has just ended. A new
-		// connection will tell.
-		c.retire()
-	default:
-		c.retire()
-		return true
+		return false
 	}
-	return false
+	// A server may still count a session that has just ended: then a new
+	// connection will tell.
+	c.retire()
+	return !c.served
 }
 
 // retire lets the connection end with its last session.

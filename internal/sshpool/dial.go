@@ -24,16 +24,17 @@ func connect(ctx context.Context, h *host, at *progress) (*conn, *fault.Error) {
 	stop := context.AfterFunc(ctx, func() { _ = w.Close() })
 	hs := &handshake{host: h, conn: w, at: at}
 	sc, chans, reqs, err := ssh.NewClientConn(w, h.addr, hs.config())
-	if !stop() {
-		// It may have succeeded just before: the socket is closed all the same.
-		err = context.Cause(ctx)
-	}
+	inTime := stop()
 	if err != nil {
 		_ = w.Close()
 		return nil, hs.fault(ctx, err)
 	}
 	w.loggedIn()
-	return newConn(h, w, sc, chans, reqs), nil
+	c := newConn(h, w, sc, chans, reqs)
+	if !inTime {
+		return nil, hs.fault(ctx, context.Cause(ctx)) // c ends by itself: its socket is closed
+	}
+	return c, nil
 }
 
 // handshake collects what a failed login has to be explained with.

@@ -117,7 +117,9 @@ func (hs *handshake) classify(phase fault.Phase, err error) *fault.Error {
 	var known *fault.Error
 	var negotiation *ssh.AlgorithmNegotiationError
 	switch {
-	case errors.As(hs.hostKey, &known):
+	// The check of the host key, and a way to log in that failed on this
+	// side (an agent), say best themselves what was wrong.
+	case errors.As(hs.hostKey, &known), errors.As(err, &known):
 		own := *known
 		return &own
 	case errors.As(err, &negotiation):

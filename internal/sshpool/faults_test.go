@@ -389,6 +389,30 @@ func TestFaultsOfTheLogin(t *testing.T) {
 	}
 }
 
+func TestFaultsFloodOfBanners(t *testing.T) {
+	s := newServer(t, func(s *server) {
+		s.config.PreAuthConnCallback = func(c ssh.ServerPreAuthConn) {
+			for c.SendAuthBanner(strings.Repeat("buy! ", 2000)) == nil {
+			}
+		}
+	})
+	_, err := run(t.Context(), newPool(t, Options{}), s.addr(), s.auth(), "x", "")
+	f := wantFault(t, err, fault.TooLarge, fault.PhaseAuth, "before the login")
+	if len(f.Error()) > 1000 {
+		t.Errorf("the error has %d bytes", len(f.Error()))
+	}
+}
+
+func TestFaultsOfTheAgent(t *testing.T) {
+	s := newServer(t, nil)
+	auth := s.auth()
+	auth.SSH.Methods = []ssh.AuthMethod{ssh.PublicKeysCallback(func() ([]ssh.Signer, error) {
+		return nil, &fault.Error{Kind: fault.Credentials, Phase: fault.PhaseAuth, Happened: "the ssh agent does not answer"}
+	})}
+	_, err := run(t.Context(), newPool(t, Options{}), s.addr(), auth, "x", "")
+	wantFault(t, err, fault.Credentials, fault.PhaseAuth, "the ssh agent does not answer")
+}
+
 func TestFaultsNoSSHCredentials(t *testing.T) {
 	_, err := newPool(t, Options{}).Session(t.Context(), "git.example.com:22", nil, nil, "x")
 	wantFault(t, err, fault.Credentials, fault.PhaseCredentials, "ssh needs a key")

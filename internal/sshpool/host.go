@@ -213,17 +213,16 @@ func (h *host) dialed(c *conn) {
 // dialFailed tells those who wait, unless they still have something to wait
 // for.
 func (h *host) dialFailed(err *fault.Error) {
-	if h.open() > 0 || len(h.dials) > 0 {
-		h.crowded = true
-		return
-	}
-	if errors.Is(err, context.Canceled) && !h.pool.closed {
+	switch {
+	case errors.Is(err, context.Canceled) && !h.pool.closed:
 		// Everyone had gone when it was cancelled; whoever came since gets a
 		// dial of their own from dispatch.
-		return
+	case h.open() > 0 || len(h.dials) > 0:
+		h.crowded = true
+	default:
+		h.crowded = false
+		h.fail(err)
 	}
-	h.crowded = false
-	h.fail(err)
 }
 
 // fail gives err to all who wait: a copy to each, because each adds to it

@@ -33,6 +33,8 @@ type server struct {
 	listener net.Listener
 	config   *ssh.ServerConfig
 
+	// ignore makes it leave global requests without an answer.
+	ignore bool
 	// raw takes over a connection before the handshake.
 	raw func(net.Conn)
 	// open answers a channel open. The default accepts it and runs exec.
@@ -146,7 +148,9 @@ func (s *server) serve(c *served) {
 	}
 	s.wg.Go(func() {
 		for req := range reqs {
-			_ = req.Reply(false, nil)
+			if !s.ignore {
+				_ = req.Reply(false, nil)
+			}
 		}
 	})
 	for ch := range chans {
@@ -203,8 +207,8 @@ func (s *server) block() { <-s.end }
 
 // The keys of all tests here.
 var (
-	hostKey             = newSigner()
-	clientKey, identity = newIdentity()
+	hostKey  = newSigner()
+	identity = newIdentity()
 )
 
 func newSigner() ssh.Signer {
@@ -219,7 +223,7 @@ func newSigner() ssh.Signer {
 	return signer
 }
 
-func newIdentity() (ssh.PublicKey, string) {
+func newIdentity() string {
 	_, key, err := ed25519.GenerateKey(rand.Reader)
 	if err != nil {
 		panic(err)
@@ -228,11 +232,7 @@ func newIdentity() (ssh.PublicKey, string) {
 	if err != nil {
 		panic(err)
 	}
-	signer, err := ssh.NewSignerFromKey(key)
-	if err != nil {
-		panic(err)
-	}
-	return signer.PublicKey(), string(pem.EncodeToMemory(block))
+	return string(pem.EncodeToMemory(block))
 }
 
 // knownHosts returns the line for addr and key.

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"slices"
 	"sync"
 
@@ -58,12 +59,7 @@ func start(ctx context.Context, s *slot, env map[string]string, command string) 
 // 6.5), and asks for no reply to either: that would cost a round trip each,
 // and a server that ran nothing closes the channel anyway.
 func request(ch ssh.Channel, env map[string]string, command string) error {
-	names := make([]string, 0, len(env))
-	for name := range env {
-		names = append(names, name)
-	}
-	slices.Sort(names)
-	for _, name := range names {
+	for _, name := range slices.Sorted(maps.Keys(env)) {
 		payload := ssh.Marshal(struct{ Name, Value string }{name, env[name]})
 		if _, err := ch.SendRequest("env", false, payload); err != nil {
 			return err
@@ -90,8 +86,11 @@ func (s *slot) do(ctx context.Context, f func() error) error {
 }
 
 // connectionEnded reports whether it was the connection that ended, not only
-// the channel: x/crypto/ssh shows both as io.EOF. It asks the server.
+// the channel: x/crypto/ssh shows both as io.EOF. It asks the server, and takes
+// the silence of one that ignores the question for a connection that lives.
 func (s *slot) connectionEnded(ctx context.Context) bool {
+	ctx, cancel := context.WithTimeout(ctx, s.conn.host.pool.patience)
+	defer cancel()
 	err := s.do(ctx, func() error {
 		_, _, err := s.conn.ssh.SendRequest("keepalive@openssh.com", true, nil)
 		return err

@@ -6,6 +6,7 @@ import (
 	"io"
 	"strings"
 	"testing"
+	"time"
 
 	"golang.org/x/crypto/ssh"
 
@@ -186,6 +187,25 @@ func TestSessionTinyReadsCostNoUpload(t *testing.T) {
 	t.Logf("%d bytes down, %d up", read, c.bytesFromClient)
 	if read != size || c.bytesFromClient > 64<<10 {
 		t.Errorf("read %d of %d bytes; sent %d, want at most 64 KiB", read, size, c.bytesFromClient)
+	}
+}
+
+// A session without an exit status makes the client ask whether the connection
+// lives. A server may ignore that.
+func TestSessionEndsThoughKeepalivesAreIgnored(t *testing.T) {
+	s := newServer(t, func(s *server) {
+		s.ignore = true
+		s.exec = func(e *execution) int { _, _ = io.WriteString(e, "all of it"); return -1 }
+	})
+	p := newPool(t, Options{})
+	p.patience = 10 * time.Millisecond
+	session, err := p.Session(t.Context(), s.addr(), s.auth(), nil, "x")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer session.Close()
+	if out, err := io.ReadAll(session.Stdout); string(out) != "all of it" || err != nil {
+		t.Errorf("read %q, %v", out, err)
 	}
 }
 

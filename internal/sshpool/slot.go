@@ -82,7 +82,7 @@ func (s *slot) serve(reqs <-chan *ssh.Request) {
 		case "exit-status":
 			var m struct{ Status uint32 }
 			seen = ssh.Unmarshal(req.Payload, &m) == nil
-			s.exit.Status = int(m.Status)
+			s.exit = ExitError{Status: int(m.Status)}
 		case "exit-signal":
 			var m struct {
 				Signal     string
@@ -225,10 +225,13 @@ func (s *slot) lost(cause error) (again bool, err *fault.Error) {
 
 // ended describes the end of ctx while s waited for the server.
 func (s *slot) ended(ctx context.Context) *fault.Error {
+	mu := &s.conn.host.pool.mu
+	mu.Lock()
+	defer mu.Unlock()
 	err := fault.FromContext(ctx, fault.PhaseAnswer)
 	err.Happened += ", waiting for " + s.conn.host.addr
-	// The host that logs us in and then opens no session is at fault, not
-	// the repository.
-	err.HostWide = err.Kind == fault.Timeout
+	// A host that logs us in and then opens no session at all is at fault,
+	// not the repository.
+	err.HostWide = err.Kind == fault.Timeout && !s.conn.served
 	return err
 }
