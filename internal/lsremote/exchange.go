@@ -171,7 +171,7 @@ func (r *reading) httpError(ctx context.Context, at endpoint, d *dialing, err er
 		return &fault.Error{Kind: fault.NotGit, Phase: fault.PhaseAnswer, Err: err, Happened: addr + " does not speak HTTP on this port",
 			Advice: "Check the scheme and the port of the URL."}
 	case strings.Contains(text, "response headers exceeded"):
-		return &fault.Error{Kind: fault.Protocol, Phase: fault.PhaseAnswer, Err: err, Happened: "the header of the answer is too large",
+		return &fault.Error{Kind: fault.TooLarge, Phase: fault.PhaseAnswer, Err: err, Happened: "the header of the answer is too large",
 			Advice: "Check what answers at this URL."}
 	}
 	return err

@@ -167,9 +167,15 @@ func TestTooLarge(t *testing.T) {
 
 // A header without an end is bounded by net/http.
 func TestHugeHeader(t *testing.T) {
-	s := gittest.ServeTCP(t, gittest.Conversation(gittest.Send([]byte("HTTP/1.1 200 OK\r\n")), gittest.Endless([]byte("X-A: "+strings.Repeat("a", 1000)+"\r\n"))))
+	s := gittest.ServeTCP(t, gittest.Conversation(awaitRequest, gittest.Send([]byte("HTTP/1.1 200 OK\r\n")), gittest.Endless([]byte("X-A: "+strings.Repeat("a", 1000)+"\r\n"))))
 	_, err := read(t, newTestClient(t, Config{}), "http://"+s.Addr()+"/a.git", refs("HEAD"))
-	wantText(t, wantFault(t, err, fault.Protocol), "header of the answer is too large")
+	wantText(t, wantFault(t, err, fault.TooLarge), "header of the answer is too large")
+}
+
+// awaitRequest reads the beginning of an http request.
+func awaitRequest(_ context.Context, c io.ReadWriteCloser) error {
+	_, err := c.Read(make([]byte, 1))
+	return err
 }
 
 // A complete answer is taken even if the server never ends the body.

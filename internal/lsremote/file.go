@@ -29,7 +29,7 @@ func (r *reading) file(ctx context.Context) (*Advertisement, error) {
 		return nil, noGit(err)
 	}
 	r.log.Requests++
-	a, err := r.converse(p.stdout, p.stdin)
+	a, err := r.converse(p.stdout, p.stdin, way{order: getFirst})
 	p.end()
 	if err != nil && ctx.Err() == nil && isCut(err) {
 		return nil, localRefusal(path, string(p.stderr.text), err)

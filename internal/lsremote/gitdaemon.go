@@ -14,6 +14,11 @@ import (
 // line names service, path and host, and asks for version 2 in an extra
 // parameter that older servers ignore.
 func (r *reading) gitDaemon(ctx context.Context) (*Advertisement, error) {
+	return r.ahead(ctx, r.daemonConnection)
+}
+
+// daemonConnection reads over one connection.
+func (r *reading) daemonConnection(ctx context.Context, w way) (*Advertisement, error) {
 	addr := r.remote.Address()
 	conn, err := r.dial(ctx, "tcp", addr)
 	if err != nil {
@@ -34,8 +39,9 @@ func (r *reading) gitDaemon(ctx context.Context) (*Advertisement, error) {
 	if err != nil {
 		return nil, err
 	}
-	a, err := r.converse(conn, conn)
-	if isCut(err) && r.log.BytesIn == 0 {
+	before := r.log.BytesIn
+	a, err := r.converse(conn, conn, w)
+	if isCut(err) && r.log.BytesIn == before {
 		return nil, hungUp(err)
 	}
 	return a, err

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"compress/gzip"
 	"context"
+	"fmt"
 	"io"
 	"log"
 	"os"
@@ -30,7 +31,36 @@ func TestMain(m *testing.M) {
 		}
 	}
 	log.SetOutput(io.Discard) // net/http complains there about servers that speak out of turn
-	goleak.VerifyTestMain(m)
+	if err := trust(); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
+	goleak.VerifyTestMain(m, goleak.Cleanup(func(code int) {
+		_ = os.Remove(os.Getenv("SSL_CERT_FILE"))
+		os.Exit(code)
+	}))
+}
+
+// systemCA is an authority that the system trusts in these tests.
+var systemCA *gittest.CA
+
+// trust makes systemCA and lets the system trust it. That works once in a
+// process, before the first use of the system's certificates.
+func trust() (err error) {
+	if systemCA, err = gittest.NewCA(); err != nil {
+		return err
+	}
+	file, err := os.CreateTemp("", "gitpin-test-ca-")
+	if err != nil {
+		return err
+	}
+	if _, err = file.WriteString(systemCA.PEM); err != nil {
+		return err
+	}
+	if err = os.Setenv("SSL_CERT_FILE", file.Name()); err != nil {
+		return err
+	}
+	return file.Close()
 }
 
 // Ids as they appear in made-up answers.

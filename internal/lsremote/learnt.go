@@ -2,7 +2,7 @@ package lsremote
 
 import "sync"
 
-// order is in which order an http server is asked.
+// order is in which order a server is asked.
 type order int
 
 const (
@@ -11,10 +11,10 @@ const (
 	v0Only                 // the capabilities, without a wish for version 2
 )
 
-// learnt is what the http servers of this run have shown. Nothing of it
+// learnt is what the servers of this run have shown. Nothing of it
 // outlives the Client.
 type learnt struct {
-	mu sync.Mutex
+	mu sync.Mutex // guards both
 	// origins holds what all repositories of an origin need.
 	origins map[string]order
 	// repos holds how one repository is reached at once.
@@ -64,7 +64,25 @@ func (l *learnt) version0(r *reading, o order, at endpoint) {
 		l.repos[repoKey(r)] = way{order: max(o, getFirst)}
 		return
 	}
+	delete(l.repos, repoKey(r))
 	l.origins[originKey(r)] = getFirst
+}
+
+// announced records what a server has announced for a repository on a stream.
+func (l *learnt) announced(r *reading, caps capabilities) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.repos[repoKey(r)] = way{at: home(r), caps: caps}
+}
+
+// choked records that a repository was not read by a request that was sent
+// ahead, and returns how to ask it from now on.
+func (l *learnt) choked(r *reading) way {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	w := way{order: getFirst}
+	l.repos[repoKey(r)] = w
+	return w
 }
 
 // version2 records where and with which capabilities a repository answered

@@ -2,6 +2,7 @@ package lsremote
 
 import (
 	"fmt"
+	"net/url"
 	"strings"
 	"testing"
 
@@ -50,6 +51,43 @@ func TestProxyHTTP(t *testing.T) {
 	for _, request := range https.Requests() {
 		if request.Header.Get("Proxy-Authorization") != "" {
 			t.Error("the proxy's credentials went to the host")
+		}
+	}
+}
+
+// An https proxy is checked against the system's authorities, whatever the
+// secret says about the host.
+func TestProxyHTTPS(t *testing.T) {
+	routes, _, https := proxyWorld(t)
+	p := gittest.ServeHTTPProxy(t, gittest.HTTPProxyOptions{Routes: routes, TLS: &gittest.TLSOptions{CA: systemCA}})
+	readWorld(t, newTestClient(t, Config{Proxy: &Proxy{URL: p.URL}}), https)
+	if n := p.Count(); n != 2 {
+		t.Errorf("%d requests to the proxy", n)
+	}
+}
+
+// A proxy that falls silent is a timeout of the dial.
+func TestProxyTimeout(t *testing.T) {
+	silent := gittest.ServeTCP(t, gittest.Conversation(gittest.Hang))
+	for _, scheme := range []string{"http", "https", "socks5"} {
+		c := newTestClient(t, Config{Timeout: short, Proxy: &Proxy{URL: scheme + "://" + silent.Addr()}})
+		_, err := read(t, c, "https://"+webHost+"/a.git", refs("HEAD"))
+		if e := wantFault(t, err, fault.Timeout); e.Phase != fault.PhaseDial || !e.HostWide {
+			t.Errorf("%s: %+v", scheme, *e)
+		}
+	}
+}
+
+func TestProxyAddr(t *testing.T) {
+	for in, want := range map[string]string{
+		"http://p": "p:80", "https://p": "p:443", "socks5://p": "p:1080", "socks5h://[::1]": "[::1]:1080", "http://p:3128": "p:3128",
+	} {
+		u, err := url.Parse(in)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := proxyAddr(u); got != want {
+			t.Errorf("%s: got %s", in, got)
 		}
 	}
 }

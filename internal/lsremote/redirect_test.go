@@ -3,6 +3,7 @@ package lsremote
 import (
 	"fmt"
 	"net/http"
+	"net/url"
 	"strings"
 	"testing"
 
@@ -185,6 +186,25 @@ func TestI6RedirectRefused(t *testing.T) {
 		wantText(t, err, c.text)
 		if strings.Contains(fmt.Sprintf("%v %+v", err, *e), "s3cr3t") {
 			t.Errorf("%s: the query is shown: %v", name, err)
+		}
+	}
+}
+
+func TestOrigin(t *testing.T) {
+	for in, want := range map[string]string{
+		"https://Git.Example.com:443/a": "https://git.example.com",
+		"http://git.example.com:80":     "http://git.example.com",
+		"http://git.example.com:443":    "http://git.example.com:443",
+		"https://[::1]:443":             "https://[::1]",
+		"https://[::1]:8443":            "https://[::1]:8443",
+		"https://me:pw@git.example.com": "https://git.example.com",
+	} {
+		u, err := url.Parse(in)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := origin(u); got != want {
+			t.Errorf("%s: got %s", in, got)
 		}
 	}
 }

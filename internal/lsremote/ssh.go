@@ -13,6 +13,11 @@ import (
 // with version 2 asked for in the environment, which a server may refuse to
 // set (gitprotocol-v2, "SSH and File Transport").
 func (r *reading) ssh(ctx context.Context) (*Advertisement, error) {
+	return r.ahead(ctx, r.sshSession)
+}
+
+// sshSession reads over one session.
+func (r *reading) sshSession(ctx context.Context, w way) (*Advertisement, error) {
 	r.log.Requests++
 	s, err := r.pool.Session(ctx, r.remote.Address(), r.auth, map[string]string{"GIT_PROTOCOL": "version=2"},
 		"git-upload-pack "+quoteForShell(r.remote.RepoArg()))
@@ -21,7 +26,7 @@ func (r *reading) ssh(ctx context.Context) (*Advertisement, error) {
 	}
 	defer func() { _ = s.Close() }()
 	before := r.log.BytesIn
-	a, err := r.converse(s.Stdout, s.Stdin)
+	a, err := r.converse(s.Stdout, s.Stdin, w)
 	if err != nil && (isCut(err) || fault.KindOf(err) == fault.NotGit) && ctx.Err() == nil {
 		return nil, sshEnded(s.Wait(), s.Stderr(), r.log.BytesIn == before, err)
 	}

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync/atomic"
 	"testing"
 
 	"github.com/gitpin/terraform-provider-gitpin/internal/fault"
@@ -190,5 +191,82 @@ func TestSSHCommand(t *testing.T) {
 		if got := s.Commands()[0]; got.Line != want || got.Protocol != "version=2" {
 			t.Errorf("%s: the server got %+v", path, got)
 		}
+	}
+}
+
+// Over ssh and git the request goes out before the server has said anything,
+// and what chokes on it is asked again, once, in the protocol's own order.
+func TestStreamsAreAskedAhead(t *testing.T) {
+	root := gittest.Repos(t)
+	daemons := map[bool]*gittest.Daemon{false: gittest.ServeGit(t, root, gittest.DaemonOptions{}), true: gittest.ServeGit(t, root, gittest.DaemonOptions{V0Only: true})}
+	for name, c := range map[string]struct {
+		repo     string
+		v0       bool
+		q        Query
+		requests []int // of each reading
+	}{
+		"one round trip":            {"a.git", false, refs("refs/heads/main"), []int{1, 1}},
+		"SHA-256 is learnt":         {"x.git", false, refs("refs/heads/main"), []int{2, 1}},
+		"an unborn HEAD":            {"u.git", false, refs("HEAD"), []int{1, 1}},
+		"an unborn HEAD, SHA-256":   {"xe.git", false, Everything(), []int{2, 1}},
+		"version 0":                 {"a.git", true, Everything(), []int{1, 1}},
+		"too many names to send so": {"a.git", false, Query{Refs: manyBranches(1000)}, []int{1, 1}},
+	} {
+		log := &entries{}
+		client := newTestClient(t, Config{Log: log.add})
+		for i, want := range c.requests {
+			a := mustRead(t, client, daemons[c.v0].URL(c.repo), c.q)
+			if e := log.last(t); e.Requests != want {
+				t.Errorf("%s: reading %d: logged %+v", name, i, e)
+			}
+			if strings.Contains(name, "unborn") && a.UnbornHead != "refs/heads/main" {
+				t.Errorf("%s: got %+v", name, a)
+			}
+		}
+	}
+}
+
+func manyBranches(n int) []string {
+	names := make([]string, n)
+	for i := range names {
+		names[i] = fmt.Sprintf("refs/heads/branch-%d", i)
+	}
+	return names
+}
+
+// A server that loses its answer over a request that it did not expect.
+func TestStreamsChoking(t *testing.T) {
+	var connections atomic.Int64
+	s := gittest.ServeTCP(t, func(ctx context.Context, c net.Conn) {
+		answer := pkts(idA+" HEAD\x00x", idA+" refs/heads/main")
+		steps := []gittest.Step{gittest.ReadPacket, gittest.Send(answer)}
+		if connections.Add(1) == 1 {
+			steps = []gittest.Step{gittest.ReadPacket, gittest.Send(answer[:60]), gittest.Reset}
+		}
+		gittest.Conversation(steps...)(ctx, c)
+	})
+	log := &entries{}
+	c := newTestClient(t, Config{Log: log.add})
+	for _, want := range []int{2, 1} {
+		mustRead(t, c, "git://"+s.Addr()+"/a.git", prefix("refs/heads/"))
+		if e := log.last(t); e.Requests != want || e.Attempts != 1 {
+			t.Errorf("logged %+v", e)
+		}
+	}
+}
+
+// A server that speaks only after it was asked gets an answer out of us.
+func TestStreamsRequestComesFirst(t *testing.T) {
+	answer := join(pkts("version 2", "ls-refs", "object-format=sha1"), pkts(idA+" HEAD"))
+	daemon := gittest.ServeTCP(t, gittest.Conversation(gittest.ReadPacket, gittest.ReadToFlush, gittest.Send(answer)))
+	sshd := gittest.ServeFakeSSH(t, gittest.FakeSSHOptions{Steps: []gittest.Step{gittest.ReadToFlush, gittest.Send(answer)}})
+	for _, url := range []string{"git://" + daemon.Addr() + "/a.git", sshd.URL("a.git")} {
+		r := mustParse(t, url)
+		auth := authFor(t, r, "ssh://"+sshd.Addr(), sshSecret(t, gittest.MakeSSHKey(t, gittest.Ed25519), sshd.KnownHosts()))
+		a, err := newTestClient(t, Config{}).Read(t.Context(), r, auth, refs("HEAD"))
+		if err != nil {
+			t.Fatalf("%s: %v", url, err)
+		}
+		only(t, a, Ref{Name: "HEAD", ID: idA})
 	}
 }

@@ -2,6 +2,7 @@ package lsremote
 
 import (
 	"fmt"
+	"strings"
 	"testing"
 	"time"
 
@@ -120,6 +121,24 @@ func TestTLSClientCertificate(t *testing.T) {
 			wantText(t, wantFault(t, err, fault.TLS), "refused the TLS connection", "tls.crt and tls.key")
 		}
 	}
+}
+
+// A handshake that breaks off may succeed the next time; one that finds nothing
+// in common will not.
+func TestTLSHandshakeFails(t *testing.T) {
+	dropped := gittest.ServeTCP(t, gittest.Conversation(awaitRequest, gittest.Reset))
+	_, err := read(t, newTestClient(t, Config{}), "https://"+dropped.Addr()+"/a.git", refs("HEAD"))
+	if e := wantFault(t, err, fault.Unavailable); e.Phase != fault.PhaseTLS || !e.Transient || !e.HostWide {
+		t.Errorf("got %+v", *e)
+	}
+	// A ServerHello of TLS 1.0.
+	old := gittest.ServeTCP(t, gittest.Conversation(awaitRequest, gittest.Send([]byte("\x16\x03\x01\x00\x2a\x02\x00\x00\x26\x03\x01"+
+		strings.Repeat("r", 32)+"\x00\xc0\x13\x00")), gittest.Hang))
+	_, err = read(t, newTestClient(t, Config{}), "https://"+old.Addr()+"/a.git", refs("HEAD"))
+	if e := wantFault(t, err, fault.TLS); e.Transient || !e.HostWide {
+		t.Errorf("got %+v", *e)
+	}
+	wantText(t, err, "the TLS handshake with "+old.Addr()+" failed")
 }
 
 // The wrong scheme for the port, both ways.

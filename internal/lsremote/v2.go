@@ -2,6 +2,7 @@ package lsremote
 
 import (
 	"bytes"
+	"cmp"
 	"strings"
 
 	"github.com/gitpin/terraform-provider-gitpin/internal/fault"
@@ -18,6 +19,10 @@ type capabilities struct {
 	agent  bool   // the server wants to know who asks
 	unborn bool   // ls-refs can tell where an unborn HEAD points
 }
+
+// objectFormat returns the format of the repository's ids. Without the
+// capability it is sha1 (gitprotocol-v2, "object-format").
+func (c capabilities) objectFormat() string { return cmp.Or(c.format, "sha1") }
 
 // readCapabilities reads the capability advertisement after its first line,
 // "version 2", up to its flush packet. Unknown capabilities are ignored, as the
