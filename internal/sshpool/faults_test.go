@@ -392,7 +392,9 @@ func TestFaultsOfTheLogin(t *testing.T) {
 func TestFaultsFloodOfBanners(t *testing.T) {
 	s := newServer(t, func(s *server) {
 		s.config.PreAuthConnCallback = func(c ssh.ServerPreAuthConn) {
-			for c.SendAuthBanner(strings.Repeat("buy! ", 2000)) == nil {
+			var err error
+			for err == nil {
+				err = c.SendAuthBanner(strings.Repeat("buy! ", 2000))
 			}
 		}
 	})
