@@ -1,7 +1,5 @@
 package pinning
 
-import "time"
-
 // Input is all that a decision depends on.
 type Input struct {
 	// Prior is what is recorded; nil on creation.
@@ -21,9 +19,16 @@ type Input struct {
 	// one, the fresh reading of a creation or a plumbing change. nil when there
 	// is none or it failed.
 	Offered *Seen
-	// ReadFailed is true when a self-observing pin's own refresh failed in this
-	// process. It may only ever turn a plan into an error.
+
+	// The next two come from the clock and from the memory of the process, and
+	// may differ in the second plan that Terraform makes during apply. So they
+	// may only ever turn a plan into an error.
+
+	// ReadFailed is true when the pin's own refresh failed in this process.
 	ReadFailed bool
+	// Stale is true when Policy.Stale says so of the newest success on record or
+	// in this process.
+	Stale bool
 }
 
 // Decision is what a plan does with a pin.
@@ -45,10 +50,12 @@ type Refusal string
 // The refusals.
 const (
 	RefusedNothingObserved Refusal = "nothing_observed" // creation or plumbing change without a reading
+	RefusedTriggerUnread   Refusal = "trigger_unread"   // triggers changed, the remote cannot be read
+	RefusedTriggerMissing  Refusal = "trigger_missing"  // triggers changed, nothing fits the selector
 	RefusedTagMoved        Refusal = "tag_moved"
+	RefusedStale           Refusal = "stale" // freshness_threshold is exceeded, or nothing was ever read
 	RefusedRefMissing      Refusal = "ref_missing"
-	RefusedTriggerUnread   Refusal = "trigger_unread"  // triggers changed, the remote cannot be read
-	RefusedTriggerMissing  Refusal = "trigger_missing" // triggers changed, the ref is gone
+	RefusedFollowUnread    Refusal = "follow_unread" // set to follow an update while the remote cannot be read
 )
 
 // Note is a fixed code of a plan that deserves a word.
@@ -62,7 +69,9 @@ const (
 )
 
 // Decide says whether the pin stays or moves. It is a pure function: the same
-// input gives the same decision in the plan and in the apply.
+// input gives the same decision in the plan and in the apply. What it decides is
+// written down in testdata/decide.md, which a test holds against it and the
+// documentation quotes.
 func Decide(in Input) Decision {
 	if in.Prior == nil || !in.SamePlumbing {
 		// The first reading of a plumbing pins the tip, whatever the policy.
@@ -72,152 +81,76 @@ func Decide(in Input) Decision {
 		return Decision{Move: true, To: *in.Offered}
 	}
 	candidate, found := in.candidate()
-	elsewhere := found && candidate.TrackingRef != in.Prior.Pin.TrackingRef
+	update := found && !candidate.Same(in.Prior.Pin)
+	elsewhere := update && candidate.TrackingRef != in.Prior.Pin.TrackingRef
 	conflict := in.conflict()
-	// The first triggers of an imported pin are recorded, not obeyed: they accept
-	// no move either.
-	accepted := in.TriggersChanged && !in.Prior.Facts.Imported
-	if conflict != nil && in.Policy.OnTagMoved == TagMovedError && !accepted {
-		return Decision{Refusal: RefusedTagMoved, Conflict: conflict}
-	}
-	mayMove := in.TriggersChanged || in.Policy.Update == UpdateFollow
-	if in.Prior.Facts.Gone && in.Policy.OnMissing == MissingError && !(elsewhere && mayMove) {
-		return Decision{Refusal: RefusedRefMissing}
-	}
-	if in.TriggersChanged {
-		return in.trigger(candidate, found)
-	}
-	if in.Strict && in.Offered == nil {
-		return Decision{Note: NoteObservationFailed}
-	}
-	held := conflict != nil && in.Policy.OnTagMoved == TagMovedHold && !elsewhere
-	if in.Policy.Update != UpdateFollow || held || !found || candidate.Same(in.Prior.Pin) {
-		return Decision{}
-	}
-	return Decision{Move: true, To: candidate}
-}
-
-// trigger decides a plan whose triggers changed. A trigger is used up by the
-// apply, so a plan that cannot honour it fails rather than pass it by.
-func (in Input) trigger(candidate Seen, found bool) Decision {
+	triggered := in.TriggersChanged && !in.Prior.Facts.Imported
+	follow := in.Policy.Update == UpdateFollow
 	switch {
-	case in.Prior.Facts.Imported:
-		return Decision{Note: NoteTriggersRecorded}
-	case in.Strict && in.Offered == nil, !in.Strict && in.ReadFailed:
-		return Decision{Refusal: RefusedTriggerUnread}
-	case !in.Strict && in.Prior.Facts.NoMatch:
+	// A trigger is used up by the apply: a plan that cannot look fails rather
+	// than pass it by.
+	case triggered && in.missing():
 		return Decision{Refusal: RefusedTriggerMissing}
-	case !found:
+	case triggered && in.unread():
+		return Decision{Refusal: RefusedTriggerUnread}
+	// Only a trigger that moves the pin accepts the move of a tag.
+	case conflict != nil && in.Policy.OnTagMoved == TagMovedError && !(triggered && update):
+		return Decision{Refusal: RefusedTagMoved, Conflict: conflict}
+	case in.Stale:
+		return Decision{Refusal: RefusedStale}
+	case in.Prior.Facts.Gone && in.Policy.OnMissing == MissingError && !(elsewhere && (triggered || follow)):
+		return Decision{Refusal: RefusedRefMissing}
+	case triggered && update:
+		return Decision{Move: true, To: candidate}
+	case triggered && !found:
 		return Decision{Note: NoteTooYoung}
-	case candidate.Same(in.Prior.Pin):
+	case triggered:
 		return Decision{}
+	case in.Strict && in.Offered == nil:
+		return Decision{Note: NoteObservationFailed}
+	case !follow && in.TriggersChanged:
+		return Decision{Note: NoteTriggersRecorded}
+	case !follow, !update:
+		return Decision{}
+	// on_tag_moved is "hold": the conflict would have been refused otherwise.
+	case conflict != nil && !elsewhere:
+		return Decision{}
+	// A failed refresh moves no pin, not even to what an earlier one had found.
+	case !in.Strict && in.Prior.Facts.Unread:
+		return Decision{}
+	case !in.Strict && in.ReadFailed:
+		return Decision{Refusal: RefusedFollowUnread}
 	}
 	return Decision{Move: true, To: candidate}
 }
 
-// candidate is the newest observation that the policy lets the pin move to.
-func (in Input) candidate() (Seen, bool) {
-	if in.Policy.MinObservedAge != in.PriorPolicy.MinObservedAge {
-		// Maturity is settled at a refresh; a changed age counts from the next.
-		return Seen{}, false
+// unread reports whether there is no reading that a trigger could re-pin from.
+func (in Input) unread() bool {
+	if in.Strict {
+		return in.Offered == nil
 	}
-	if !in.Strict {
-		return candidate(*in.Prior, in.Policy)
-	}
-	if in.Offered == nil {
-		return Seen{}, false
-	}
-	if in.Policy.MinObservedAge > 0 {
-		// Only what was offered, and only once a refresh found it old enough.
-		ripe, found := candidate(*in.Prior, in.Policy)
-		return *in.Offered, (found && ripe.Same(*in.Offered)) || in.Offered.Same(in.Prior.Pin)
-	}
-	return *in.Offered, true
+	return in.ReadFailed
+}
+
+// missing reports whether there is none because the remote was read and
+// nothing fits the selector.
+func (in Input) missing() bool {
+	return in.Prior.Facts.NoMatch && !in.ReadFailed && (!in.Strict || in.Offered == nil)
 }
 
 // conflict returns what the pinned tag names instead of the pinned object: as
-// the last refresh found it, or as a strict pin's own observation shows.
+// the last refresh found it or, where none has, as a strict pin's observation
+// shows. nil when there is no conflict, or none by the policy.
 func (in Input) conflict() *Seen {
-	if in.Policy.OnTagMoved == TagMovedFollow {
-		return nil
-	}
-	if in.Prior.Facts.Moved != nil {
-		return in.Prior.Facts.Moved
-	}
 	pin := in.Prior.Pin
-	if in.Strict && in.Offered != nil && isTag(pin.TrackingRef) &&
-		in.Offered.TrackingRef == pin.TrackingRef && in.Offered.Object != pin.Object {
+	switch {
+	case in.Policy.OnTagMoved == TagMovedFollow:
+		return nil
+	case in.Prior.Facts.Moved != nil:
+		return in.Prior.Facts.Moved
+	case in.Strict && in.Offered != nil && isTag(pin.TrackingRef) &&
+		in.Offered.TrackingRef == pin.TrackingRef && in.Offered.Object != pin.Object:
 		return in.Offered
-	}
-	return nil
-}
-
-// candidate is the newest observation on record that the policy lets a
-// self-observing pin move to.
-func candidate(rec Record, p Policy) (Seen, bool) {
-	if rec.Facts.NoMatch {
-		return Seen{}, false
-	}
-	if p.MinObservedAge <= 0 {
-		return rec.Latest, rec.Latest.Commit != ""
-	}
-	for i := len(rec.Facts.Sightings) - 1; i >= 0; i-- {
-		if s := rec.Facts.Sightings[i]; s.Matured {
-			return s.Seen, true
-		}
-	}
-	return Seen{}, false
-}
-
-func updateAvailable(rec Record, p Policy) bool {
-	c, found := candidate(rec, p)
-	return found && !c.Same(rec.Pin)
-}
-
-// Apply returns the record after decision d was carried out at time at. It is
-// what a plan shows and what an apply writes; only times may differ.
-func Apply(in Input, d Decision, at time.Time) Record {
-	var next Record
-	if in.Prior != nil {
-		next = *in.Prior
-	}
-	fresh := in.Prior == nil || !in.SamePlumbing
-	if fresh {
-		next.Facts, next.Latest = Facts{}, Seen{}
-	}
-	if d.Move {
-		if in.Prior != nil && in.Prior.Pin.Commit != d.To.Commit {
-			next.Previous = in.Prior.Pin.Commit
-		}
-		next.Pin = d.To
-		next.Pin.At = at
-		next.Facts.Moved, next.Facts.Gone, next.Facts.NoMatch = nil, false, false
-		next.Facts.Sightings = after(next.Facts.Sightings, d.To)
-	}
-	next.Facts.Imported = false
-	if in.Offered != nil {
-		if in.Offered.At.After(next.Facts.LastSuccess) {
-			next.Facts.LastSuccess = in.Offered.At
-		}
-		if !in.Offered.Same(next.Latest) && in.Offered.At.After(next.Latest.At) {
-			next.Latest = *in.Offered
-		}
-	}
-	if fresh || in.Policy.MinObservedAge == in.PriorPolicy.MinObservedAge {
-		next.UpdateAvailable = updateAvailable(next, in.Policy)
-	}
-	// Staleness depends on the clock, and no planned value may: what the last
-	// refresh found stays until the next, unless a fresh reading was made.
-	next.judge(in.Policy, !fresh && next.Reason == ReasonStale && in.Policy.FreshnessThreshold > 0)
-	return next
-}
-
-// after returns the sightings that came after to.
-func after(list []Sighting, to Seen) []Sighting {
-	for i, s := range list {
-		if s.Same(to) {
-			return append([]Sighting(nil), list[i+1:]...)
-		}
 	}
 	return nil
 }

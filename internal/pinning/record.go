@@ -38,7 +38,9 @@ type Record struct {
 	UpdateAvailable bool
 	Ready           bool
 	Reason          Reason
-	Facts           Facts
+	// Strict is true when the pin was fed an observation.
+	Strict bool
+	Facts  Facts
 }
 
 // Facts is what a refresh has to remember beyond what users see. It is stored
@@ -59,6 +61,9 @@ type Facts struct {
 	Gone bool `json:"gone,omitempty"`
 	// NoMatch is true when the remote was read and nothing fits the selector.
 	NoMatch bool `json:"no_match,omitempty"`
+	// Unread is true when the last refresh failed while a pin that follows by
+	// itself had an update to take: it is not taken then.
+	Unread bool `json:"unread,omitempty"`
 	// Sightings are the commits seen since the pinned one, oldest first; kept
 	// only where min_observed_age is set.
 	Sightings []Sighting `json:"sightings,omitempty"`
