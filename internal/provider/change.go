@@ -74,6 +74,7 @@ func (c change) settle(ctx context.Context, s *services, read source) (settled, 
 		out.lastSuccess = c.prior.Facts.LastSuccess
 	}
 	offered, remembered := c.offered, s.memory.of(plumbing)
+	out.input.ReadFailed = remembered.failure != nil
 	switch {
 	case c.strict && offered.Error != "":
 		out.cause = errors.New(offered.Error)
@@ -81,40 +82,43 @@ func (c change) settle(ctx context.Context, s *services, read source) (settled, 
 	case !out.input.SamePlumbing:
 		out.fresh = true
 		offered, out.cause = read(ctx, c.target, plumbing)
-	case remembered.failure != nil:
-		out.input.ReadFailed, out.cause = true, remembered.failure
+	case out.input.ReadFailed:
+		out.cause = remembered.failure
 	}
+	out.lastSuccess = latestOf(out.lastSuccess, remembered.succeeded)
 	if out.cause == nil && offered.Commit != "" {
 		seen := seenOf(offered)
 		out.input.Offered = &seen
+		out.lastSuccess = latestOf(out.lastSuccess, offered.ObservedAt)
 	}
-	out.lastSuccess = latestOf(out.lastSuccess, remembered.succeeded, offered.ObservedAt)
+	_, out.input.Stale = c.policy.Stale(out.lastSuccess, s.now())
 	out.decision = pinning.Decide(out.input)
 	return out, diags
 }
 
-// refusal returns the error of a plan that must fail, if it must: by the
-// decision, or because what is recorded is stale at now.
+// refusal returns the error of a plan that must fail, if it must.
 func (o settled) refusal(now time.Time) diag.Diagnostics {
 	var diags diag.Diagnostics
 	what := named(o.target, "")
 	if o.input.Prior != nil && o.input.SamePlumbing {
 		what = named(o.target, o.input.Prior.Pin.TrackingRef)
-		if age, stale := o.input.Policy.Stale(o.lastSuccess, now); stale {
-			diags.Append(refusedStale(what, age, o.input.Policy.FreshnessThreshold, o.lastSuccess.IsZero(), o.cause))
-		}
 	}
 	switch o.decision.Refusal {
 	case pinning.RefusedNothingObserved:
 		diags.Append(nothingObserved(o.cause))
 	case pinning.RefusedTagMoved:
 		diags.Append(refusedMoved(what, o.input.Prior.Pin, *o.decision.Conflict))
+	case pinning.RefusedStale:
+		age, _ := o.input.Policy.Stale(o.lastSuccess, now)
+		diags.Append(refusedStale(what, age, o.input.Policy.FreshnessThreshold, o.lastSuccess.IsZero(), o.cause))
 	case pinning.RefusedRefMissing:
 		diags.Append(refusedMissing(what))
 	case pinning.RefusedTriggerMissing:
 		diags.Append(refusedTriggerMissing(what))
 	case pinning.RefusedTriggerUnread:
 		diags.Append(refusedTriggerUnread(o.cause))
+	case pinning.RefusedFollowUnread:
+		diags.Append(refusedFollowUnread(what, o.cause))
 	}
 	return diags
 }

@@ -173,6 +173,13 @@ func refusedTriggerUnread(cause error) diag.Diagnostic {
 	return diag.NewErrorDiagnostic("The triggers changed while the remote cannot be read", detail)
 }
 
+func refusedFollowUnread(what string, cause error) diag.Diagnostic {
+	_, why := describe(cause)
+	return diag.NewErrorDiagnostic(what+" cannot be followed while the remote cannot be read",
+		"This plan sets update = \"follow\", and an earlier refresh has found an update. A plan whose refresh failed moves no pin: the recorded commit stays. "+
+			"Plan again when the remote can be read, or keep update = \"hold\" until then."+destroyHint+"\n\n"+why)
+}
+
 func refusedStale(what string, age, threshold time.Duration, never bool, cause error) diag.Diagnostic {
 	detail := fmt.Sprintf("The last successful reading on record is %s old; freshness_threshold allows %s.", age.Round(time.Second), threshold)
 	if never {
@@ -204,7 +211,7 @@ var noteText = map[pinning.Note][2]string{
 
 func noted(n pinning.Note, cause error) diag.Diagnostic {
 	text := noteText[n]
-	if cause != nil {
+	if n == pinning.NoteObservationFailed && cause != nil {
 		_, text[1] = describe(cause)
 	}
 	return diag.NewWarningDiagnostic(text[0], text[1])

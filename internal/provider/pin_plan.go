@@ -81,7 +81,7 @@ func (c pinChange) change(ctx context.Context) (change, diag.Diagnostics) {
 	if c.prior == nil {
 		return out, diags
 	}
-	record, more := c.prior.record(ctx, c.facts)
+	record, more := c.prior.record(ctx, c.facts, c.prior.strict())
 	diags.Append(more...)
 	out.prior, out.priorPolicy = &record, c.prior.policy()
 	out.priorTarget, more = c.prior.recordedTarget(ctx)

@@ -59,7 +59,7 @@ func (r *pinResource) firstRead(ctx context.Context, state *pinModel, target git
 
 // refresh reads the remote and absorbs what it says.
 func (r *pinResource) refresh(ctx context.Context, state *pinModel, target gitpoll.Target, facts pinning.Facts) (pinning.Facts, diag.Diagnostics) {
-	record, diags := state.record(ctx, facts)
+	record, diags := state.record(ctx, facts, state.strict())
 	remote, selector, err := target.Parse()
 	if diags.HasError() || err != nil {
 		// Not even the URL on record makes sense to this version: keep it.

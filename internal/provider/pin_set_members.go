@@ -75,7 +75,7 @@ func (m pinSetModel) recordedMembers(ctx context.Context, facts map[string]pinni
 		if !there {
 			continue
 		}
-		record, more := model.record(ctx, facts[name])
+		record, more := model.record(ctx, facts[name], m.strict())
 		diags.Append(more...)
 		target, _, more := m.target(ctx, m.feed().Elements()[name], false)
 		diags.Append(more...)

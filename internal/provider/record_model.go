@@ -47,8 +47,9 @@ var latestTypes = map[string]attr.Type{
 	"version": types.StringType, "observed_at": types.StringType,
 }
 
-// record returns what the state remembers. facts come from private state.
-func (m recordModel) record(ctx context.Context, facts pinning.Facts) (pinning.Record, diag.Diagnostics) {
+// record returns what the state remembers of a pin in the strict form or the
+// other. facts come from private state.
+func (m recordModel) record(ctx context.Context, facts pinning.Facts, strict bool) (pinning.Record, diag.Diagnostics) {
 	var diags diag.Diagnostics
 	rec := pinning.Record{
 		Pin: pinning.Seen{Commit: m.Commit.ValueString(), Object: m.Object.ValueString(),
@@ -57,6 +58,7 @@ func (m recordModel) record(ctx context.Context, facts pinning.Facts) (pinning.R
 		UpdateAvailable: m.UpdateAvailable.ValueBool(),
 		Ready:           m.Ready.ValueBool(),
 		Reason:          pinning.Reason(m.Reason.ValueString()),
+		Strict:          strict,
 		Facts:           facts,
 	}
 	rec.Pin.At = parseTime(m.PinnedAt.ValueString())
