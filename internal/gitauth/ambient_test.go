@@ -178,7 +178,9 @@ func TestAgent(t *testing.T) {
 				if err := handshake(t, addr, a.SSH); err != nil {
 					t.Errorf("%s: %v", source, err)
 				}
-				if a.ID == "" || a.Source == noCredentials {
+				entry := fmt.Sprintf("credentials[0] (url %q)", "ssh://"+addr)
+				want := map[string]string{"no entry": "the ssh agent", "no key": entry + ", the ssh agent", "no agent": entry, "all given": entry}[source]
+				if a.ID == "" || a.Source != want {
 					t.Errorf("%s: ID %q, source %q", source, a.ID, a.Source)
 				}
 			}
@@ -333,8 +335,12 @@ func TestCredentialHelperFails(t *testing.T) {
 	t.Run("no answer", func(t *testing.T) {
 		asked := gitHelper(t, ":")
 		// These would put up a prompt.
-		t.Setenv("GIT_ASKPASS", "false")
-		t.Setenv("SSH_ASKPASS", "false")
+		askpass := write(t, "#!/bin/sh\necho prompted\n")
+		if err := os.Chmod(askpass, 0o700); err != nil {
+			t.Fatal(err)
+		}
+		t.Setenv("GIT_ASKPASS", askpass)
+		t.Setenv("SSH_ASKPASS", askpass)
 		if h, err := ask(t, t.Context()); h != "" || err != nil {
 			t.Errorf("%q, %v", h, err)
 		}

@@ -314,6 +314,9 @@ func TestAppErrors(t *testing.T) {
 				_, err := a.Header(t.Context())
 				wantFault(t, err, tc.kind, append(tc.want, "GitHub App 1")...)
 				f := asFault(err)
+				if f.Asked != "" {
+					t.Error("two callers share one error value")
+				}
 				if tc.check != nil && !tc.check(f) {
 					t.Errorf("wrong fields in %+v", f)
 				}

@@ -272,7 +272,12 @@ func (h *HostKeys) noneInCommon(addr string, offered []string) error {
 	if len(h.authorities(addr)) > 0 {
 		have = append(have, "certificates of an authority")
 	}
+	theirs := fault.Clean(strings.Join(offered, ", "))
+	if len(have) == 0 {
+		return hostKeyError(fault.Protocol, fmt.Sprintf("%s offers only host keys that are not considered safe any more: %s", hostNames(addr)[0], theirs),
+			"Ask the host's operator for an ed25519, ecdsa or rsa-sha2 host key.")
+	}
 	return hostKeyError(fault.HostKeyUnknown,
-		fmt.Sprintf("%s has only %s for %s, and the host offers %s", h.where, shorten(have), hostNames(addr)[0], fault.Clean(strings.Join(offered, ", "))),
+		fmt.Sprintf("%s has only %s for %s, and the host offers %s", h.where, shorten(have), hostNames(addr)[0], theirs),
 		addAdvice(addr))
 }

@@ -288,6 +288,16 @@ func TestHostKeyUnknownSaysHowToAdd(t *testing.T) {
 	}
 }
 
+func TestNoCommonHostKeyOfAnUnlistedHost(t *testing.T) {
+	h, err := parseKnownHosts("known_hosts", ed25519Key(t, "host").line("git.example.com"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := &SSH{HostKeys: h}
+	wantFault(t, s.NoCommonHostKey("other.example.com:22", []string{"ssh-dss"}), fault.Protocol, "other.example.com", "ssh-dss")
+	wantFault(t, s.NoCommonHostKey("git.example.com:22", []string{"ssh-\x1b[31mdss"}), fault.HostKeyUnknown, "has only ssh-ed25519", "ssh-[31mdss")
+}
+
 // sshd serves connections by OpenSSH's server in its inetd mode, with these host
 // keys and logins for user.
 func sshd(t testing.TB, user sshKey, hosts ...sshKey) string {

@@ -8,7 +8,6 @@ import (
 	"net/http"
 	"net/url"
 	"slices"
-	"strings"
 	"time"
 
 	"golang.org/x/crypto/ssh"
@@ -148,9 +147,11 @@ func (e *entry) parse() error {
 
 // For returns the credentials for r: those of the entry with the longest
 // matching prefix. Without a match, ambient ones are used where Options say so,
-// and otherwise https, http, git and file remotes are read anonymously. Errors are *fault.Error: Credentials when the secret cannot be
-// used, CredentialsUnknown when what decides is not known yet; then the remote
-// must not be read at all, not even anonymously.
+// and otherwise https, http, git and file remotes are read anonymously.
+//
+// Errors are *fault.Error: Credentials when the secret cannot be used,
+// CredentialsUnknown when what decides is not known yet; then the remote must
+// not be read at all, not even anonymously.
 func (k *Keychain) For(r giturl.Remote) (*Auth, error) {
 	if r.Scheme == giturl.Git || r.Scheme == giturl.File {
 		return &Auth{Source: noCredentials}, nil
@@ -218,7 +219,7 @@ func (k *Keychain) prefixes() string {
 	if len(all) == 0 {
 		return "the provider has no credentials"
 	}
-	return "the provider's credentials are for " + strings.Join(all, ", ")
+	return "the provider's credentials are for " + shorten(all)
 }
 
 // credentialsError says that the secret named by source cannot be used for r.

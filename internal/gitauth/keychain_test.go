@@ -138,6 +138,10 @@ func TestIDIsEqualIffCredentialsAre(t *testing.T) {
 		}
 		ids[id] = name
 	}
+	// A user in the URL is no part of a bearer token's credentials.
+	if with, without := mustAuth(t, "https://me@git.example.com/a", map[string]string{"bearerToken": "a"}), mustAuth(t, "https://git.example.com/a", map[string]string{"bearerToken": "a"}); with.ID != without.ID {
+		t.Error("the URL's user changes the ID of a bearer token")
+	}
 	if a := mustAuth(t, "https://git.example.com/a", map[string]string{"ca.crt": ""}); a.ID != "" {
 		t.Errorf("anonymous has the ID %q", a.ID)
 	}

@@ -11,7 +11,7 @@ import (
 )
 
 func TestScrubKnowsEveryForm(t *testing.T) {
-	for _, secret := range []string{"s3cr3t", `p&"ss<w>/o+r=d#%`, "pässwörd/é", "with space", `back\slash`, "tok_EN-1234567890", "0123"} {
+	for _, secret := range []string{"s3cr3t", `p&"ss<w>/o+r=d#%`, "pässwörd/é", "with space", `back\slash`, "tok_EN-1234567890.~", "0123"} {
 		a := mustAuth(t, "https://git.example.com/r", map[string]string{"username": "me", "password": secret})
 		quoted, _ := json.Marshal(secret)
 		for name, text := range map[string]string{
@@ -25,6 +25,7 @@ func TestScrubKnowsEveryForm(t *testing.T) {
 			"basic, raw url": base64.RawURLEncoding.EncodeToString([]byte("me:" + secret)),
 			"query":          url.QueryEscape(secret),
 			"path":           url.PathEscape(secret),
+			"over-encoded":   percentAll(secret),
 			"in a URL":       (&url.URL{Scheme: "https", User: url.UserPassword("me", secret), Host: "h"}).String(),
 			"lower escapes":  lowerPercent(url.QueryEscape(secret)),
 			"JSON":           string(quoted),

@@ -40,8 +40,9 @@ func (s *SSH) HostKeyCallback(addr string) ssh.HostKeyCallback {
 // rsa-sha2-256. It returns nil for a host that is not listed.
 func (s *SSH) HostKeyAlgorithms(addr string) []string { return s.HostKeys.algorithms(addr) }
 
-// NoCommonHostKey returns the *fault.Error, of kind HostKeyUnknown, for a server
-// at addr that offers none of HostKeyAlgorithms but only offered.
+// NoCommonHostKey returns the *fault.Error for a server at addr that offers none
+// of HostKeyAlgorithms but only offered: HostKeyUnknown, or Protocol when addr is
+// not listed and the server's algorithms are all too old.
 func (s *SSH) NoCommonHostKey(addr string, offered []string) error {
 	return s.HostKeys.noneInCommon(addr, offered)
 }
@@ -67,10 +68,11 @@ func (k *Keychain) sshAuth(e *entry, r giturl.Remote) (*Auth, error) {
 	if err != nil {
 		return nil, credentialsError(source, r, err)
 	}
-	if e.Secret[keyIdentity] == "" {
-		source = "the ssh agent"
-	}
 	a.Source = source
+	if e.Secret[keyIdentity] == "" {
+		a.Source = strings.TrimPrefix(source+", the ssh agent", noCredentials+", ")
+	}
+	a.Keys = present(e.Secret, []string{keyIdentity, keyKnownHosts, keyPassword})
 	return a, nil
 }
 
@@ -125,9 +127,8 @@ func (k *Keychain) sshParts(e *entry, r giturl.Remote) (*Auth, error) {
 		return nil, err
 	}
 	a := &Auth{
-		ID:   opaqueID("ssh", opts.Username, opts.Password, string(opts.Identity), string(opts.KnownHosts)),
-		Keys: present(e.Secret, []string{keyIdentity, keyKnownHosts, keyPassword}),
-		SSH:  &SSH{User: opts.Username, Methods: []ssh.AuthMethod{ssh.PublicKeys(signer)}, HostKeys: hostKeys},
+		ID:  opaqueID("ssh", opts.Username, opts.Password, string(opts.Identity), string(opts.KnownHosts)),
+		SSH: &SSH{User: opts.Username, Methods: []ssh.AuthMethod{ssh.PublicKeys(signer)}, HostKeys: hostKeys},
 	}
 	a.hide(private{logins: []login{{secret: opts.Password}}, texts: []string{string(opts.Identity)}})
 	return a, nil
