@@ -115,7 +115,7 @@ func (r *reading) roundTrip(ctx context.Context, at endpoint, q request, authori
 	}
 	r.log.Requests++
 	r.log.BytesOut += int64(len(q.body))
-	resp, err := r.transports.of(auth).RoundTrip(req)
+	resp, err := r.transports.of(auth).RoundTrip(req) //nolint:bodyclose // exchange.close does
 	if err != nil {
 		err = r.httpError(ctx, at, d, err)
 		cancel()

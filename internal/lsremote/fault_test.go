@@ -236,7 +236,7 @@ func TestHTTPGzip(t *testing.T) {
 		}
 		only(t, a, Ref{Name: "HEAD", ID: idA})
 	}
-	for n := range len(whole) {
+	for n := range whole {
 		if a, err := serve(whole[:n], "gzip"); err == nil {
 			t.Errorf("%d of %d bytes: got %+v", n, len(whole), a)
 		}

@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -50,7 +51,7 @@ type uploadPack struct {
 // is killed when ctx ends.
 func startUploadPack(ctx context.Context, env []string, path string) (*uploadPack, error) {
 	p := &uploadPack{cmd: exec.CommandContext(ctx, "git", "upload-pack", "--", path)}
-	p.cmd.Env = append(env[:len(env):len(env)], "GIT_PROTOCOL=version=2")
+	p.cmd.Env = slices.Concat(env, []string{"GIT_PROTOCOL=version=2"})
 	p.cmd.Stderr = &p.stderr
 	// A grandchild that outlives the group holds stderr open: Wait must not
 	// wait for it.

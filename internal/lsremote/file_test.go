@@ -67,12 +67,12 @@ func TestFileErrors(t *testing.T) {
 // path of the real one.
 func fakeGit(t *testing.T, script string) {
 	t.Helper()
-	real, err := exec.LookPath("git")
+	realGit, err := exec.LookPath("git")
 	if err != nil {
 		t.Fatal(err)
 	}
 	dir := t.TempDir()
-	script = "#!/bin/sh\n" + strings.ReplaceAll(script, "real", real) + "\n"
+	script = "#!/bin/sh\n" + strings.ReplaceAll(script, "real", realGit) + "\n"
 	if err := os.WriteFile(filepath.Join(dir, "git"), []byte(script), 0o700); err != nil {
 		t.Fatal(err)
 	}

@@ -85,14 +85,13 @@ func safeDirectories(ctx context.Context) ([]string, error) {
 	if e := fault.FromContext(ctx, fault.PhaseAnswer); e != nil {
 		return nil, e
 	}
-	var exit *exec.ExitError
-	if err != nil && !errors.As(err, &exit) {
-		return nil, err
-	}
-	// A status other than 0 means that there is none, or that no file can be
-	// read; then git trusts the user's own repositories only.
-	if err != nil || out.Len() == 0 {
+	if errors.As(err, new(*exec.ExitError)) {
+		// There is none, or no file can be read; then git trusts the user's own
+		// repositories only.
 		return nil, nil
+	}
+	if err != nil || out.Len() == 0 {
+		return nil, err
 	}
 	return strings.Split(strings.TrimSuffix(out.String(), "\x00"), "\x00"), nil
 }

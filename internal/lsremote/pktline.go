@@ -172,10 +172,11 @@ func (p *pktReader) line() (payload []byte, ok bool, err error) {
 	return payload, true, nil
 }
 
-// drain reads to the end of the stream, but at most max bytes: an HTTP
-// connection can be used again only when its answer was read to the end.
-func (p *pktReader) drain(max int64) error {
-	for got := int64(p.end - p.start); !p.eof && got <= max; {
+// drain reads to the end of the stream, but about enough bytes at
+// most: an HTTP connection can be used again only when its answer was read to
+// the end.
+func (p *pktReader) drain(enough int64) error {
+	for got := int64(p.end - p.start); !p.eof && got <= enough; {
 		n, err := p.r.Read(p.buf)
 		got += int64(n)
 		p.total += int64(n)

@@ -190,6 +190,7 @@ func connect(conn net.Conn, u *url.URL, addr string) error {
 	}
 	// What is behind the tunnel does not speak first, so the buffer holds
 	// nothing that is not the proxy's.
+	//nolint:bodyclose // the answer to CONNECT has no body; the connection goes on
 	resp, err := http.ReadResponse(bufio.NewReader(io.LimitReader(conn, maxConnectAnswer)), req)
 	if err != nil {
 		return err

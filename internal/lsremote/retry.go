@@ -54,7 +54,7 @@ func (p Retry) wait(attempt int, asked time.Duration) time.Duration {
 	for range attempt - 1 {
 		pause = min(2*pause, p.MaxWait)
 	}
-	jitter := rand.N(pause/2 + 1)
+	jitter := rand.N(pause/2 + 1) //nolint:gosec // a pause is no secret
 	if asked > 0 {
 		return asked + jitter/4
 	}
