@@ -386,7 +386,7 @@ func TestAppContext(t *testing.T) {
 	g.instead(func(_ http.ResponseWriter, r *http.Request) bool {
 		entered <- struct{}{}
 		<-r.Context().Done()
-		return true
+		panic(http.ErrAbortHandler) // or the answer could overtake the client's giving up
 	})
 	// One waits for the API, another for the first one's answer.
 	first, cancelFirst := context.WithCancel(t.Context())
