@@ -1,6 +1,7 @@
 package provider
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"time"
@@ -24,6 +25,10 @@ type change struct {
 	prior           *pinning.Record // nil on creation
 	priorTarget     gitpoll.Target
 	priorPolicy     pinning.Policy
+	// unread is why another member of the same set could not be refreshed in
+	// this process, nil otherwise. Like a pin's own failure, it may only turn a
+	// plan into an error.
+	unread error
 }
 
 // settled is what a change comes to.
@@ -74,7 +79,8 @@ func (c change) settle(ctx context.Context, s *services, read source) (settled, 
 		out.lastSuccess = c.prior.Facts.LastSuccess
 	}
 	offered, remembered := c.offered, s.memory.of(plumbing)
-	out.input.ReadFailed = remembered.failure != nil
+	unread := cmp.Or(remembered.failure, c.unread)
+	out.input.ReadFailed = unread != nil
 	switch {
 	case c.strict && offered.Error != "":
 		out.cause = errors.New(offered.Error)
@@ -83,7 +89,7 @@ func (c change) settle(ctx context.Context, s *services, read source) (settled, 
 		out.fresh = true
 		offered, out.cause = read(ctx, c.target, plumbing)
 	case out.input.ReadFailed:
-		out.cause = remembered.failure
+		out.cause = unread
 	}
 	out.lastSuccess = latestOf(out.lastSuccess, remembered.succeeded)
 	if out.cause == nil && offered.Commit != "" {

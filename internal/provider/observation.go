@@ -53,7 +53,7 @@ var observationFields = map[string]string{
 	"symref_target":       "The ref that a symbolic ref (`HEAD`) points at; else empty.",
 	"object_format":       "`sha1` or `sha256`.",
 	"observed_at":         "When the reading was made (RFC 3339, UTC).",
-	"first_observed_at":   "When this object was first seen at this ref (RFC 3339, UTC).",
+	"first_observed_at":   "When this commit was first read in this run (RFC 3339, UTC). A pin keeps its own record across runs.",
 	"error":               "Why the reading failed; empty if it did not.",
 	"checksum":            "Guards against accidental edits: a pin refuses an observation whose checksum does not fit.",
 }

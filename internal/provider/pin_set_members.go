@@ -128,10 +128,12 @@ func (s *services) settleAll(ctx context.Context, members []setMember, read swee
 	}
 	var diags diag.Diagnostics
 	outs, failed := map[string]settled{}, false
+	unread := s.unreadMember(members)
 	for _, m := range members {
 		if !m.known {
 			continue
 		}
+		m.change.unread = unread
 		out, more := m.change.settle(ctx, s, func(context.Context, gitpoll.Target, string) (gitpoll.Observation, error) {
 			r, there := results[m.name]
 			if !there {
@@ -152,4 +154,19 @@ func (s *services) settleAll(ctx context.Context, members []setMember, read swee
 		}
 	}
 	return outs, diags
+}
+
+// unreadMember returns why a recorded self-observing member could not be
+// refreshed in this process, nil if all could.
+func (s *services) unreadMember(members []setMember) error {
+	for _, m := range members {
+		plumbing, err := m.change.target.Plumbing()
+		if !m.known || err != nil || m.change.strict || !m.change.samePlumbing(plumbing) {
+			continue
+		}
+		if failure := s.memory.of(plumbing).failure; failure != nil {
+			return failure
+		}
+	}
+	return nil
 }
