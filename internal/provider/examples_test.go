@@ -28,7 +28,7 @@ type unit struct {
 func (u unit) text() string {
 	var all strings.Builder
 	for _, name := range slices.Sorted(maps.Keys(u.files)) {
-		all.WriteString(u.files[name] + "\n")
+		all.WriteString("\n" + u.files[name])
 	}
 	return all.String()
 }

@@ -17,8 +17,8 @@ resource "gitpin_pin" "app" {
   triggers = { release = var.release }
 }
 
-# The self-observing form: no data source, and no network to plan while the
-# inputs stay.
+# The self-observing form: no data source, and no network needed to plan while
+# the inputs stay.
 resource "gitpin_pin" "tools" {
   url = "https://git.example.com/acme/tools.git"
   tag = "v1.2.0"
@@ -28,6 +28,14 @@ resource "gitpin_pin" "tools" {
 resource "gitpin_pin" "edge" {
   observation = data.gitpin_ref.app.observation
   update      = "follow"
+}
+
+# Follows the releases of a range, each only a day after it was first seen.
+resource "gitpin_pin" "stable" {
+  url              = "https://git.example.com/acme/app.git"
+  semver           = "1.x"
+  update           = "follow"
+  min_observed_age = "24h"
 }
 
 output "commit" {
