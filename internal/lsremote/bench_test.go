@@ -11,19 +11,18 @@ import (
 // benchRefs is how many refs the parsers are measured with.
 const benchRefs = 100_000
 
-// manyV0 and manyV2 are the same refs in both protocols: branches, and tags of
-// which each tenth is annotated.
+// manyV0 and manyV2 are the same refs in both protocols, sorted as servers
+// sort them: branches, then tags of which each fifth is annotated.
 func manyV0() []byte {
 	var b bytes.Buffer
 	b.Write(gittest.Pkt(idA + " HEAD" + someCaps + "\n"))
-	for i := range benchRefs {
-		if i%2 == 0 {
-			b.Write(gittest.Pkt(fmt.Sprintf("%040x refs/heads/work/%d\n", i+1, i)))
-			continue
-		}
-		b.Write(gittest.Pkt(fmt.Sprintf("%040x refs/tags/v1.%d.0\n", i+1, i)))
-		if i%10 == 1 {
-			b.Write(gittest.Pkt(fmt.Sprintf("%040x refs/tags/v1.%d.0^{}\n", i, i)))
+	for i := range benchRefs / 2 {
+		b.Write(gittest.Pkt(fmt.Sprintf("%040x refs/heads/work/%06d\n", i+1, i)))
+	}
+	for i := range benchRefs / 2 {
+		b.Write(gittest.Pkt(fmt.Sprintf("%040x refs/tags/v1.%06d\n", i+1, i)))
+		if i%5 == 0 {
+			b.Write(gittest.Pkt(fmt.Sprintf("%040x refs/tags/v1.%06d^{}\n", i+2, i)))
 		}
 	}
 	b.WriteString("0000")
@@ -33,15 +32,15 @@ func manyV0() []byte {
 func manyV2() []byte {
 	var b bytes.Buffer
 	b.Write(gittest.Pkt(idA + " HEAD symref-target:refs/heads/main\n"))
-	for i := range benchRefs {
-		switch {
-		case i%2 == 0:
-			b.Write(gittest.Pkt(fmt.Sprintf("%040x refs/heads/work/%d\n", i+1, i)))
-		case i%10 == 1:
-			b.Write(gittest.Pkt(fmt.Sprintf("%040x refs/tags/v1.%d.0 peeled:%040x\n", i+1, i, i)))
-		default:
-			b.Write(gittest.Pkt(fmt.Sprintf("%040x refs/tags/v1.%d.0\n", i+1, i)))
+	for i := range benchRefs / 2 {
+		b.Write(gittest.Pkt(fmt.Sprintf("%040x refs/heads/work/%06d\n", i+1, i)))
+	}
+	for i := range benchRefs / 2 {
+		peeled := ""
+		if i%5 == 0 {
+			peeled = fmt.Sprintf(" peeled:%040x", i+2)
 		}
+		b.Write(gittest.Pkt(fmt.Sprintf("%040x refs/tags/v1.%06d%s\n", i+1, i, peeled)))
 	}
 	b.WriteString("0000")
 	return b.Bytes()

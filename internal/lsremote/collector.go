@@ -25,7 +25,7 @@ type collector struct {
 	limit  int64  // how large kept may become
 	kept   int64  // bytes that the refs take
 
-	refs    []Ref
+	refs    refList
 	text    arena
 	seen    int // refs that went by, wanted or not
 	skipped int // wanted refs whose names are no UTF-8
@@ -89,14 +89,37 @@ func (c *collector) keep(name, id, peeled, target []byte) (kept bool, err error)
 		return false, tooLarge(c.limit)
 	}
 	r := Ref{Name: c.text.keep(name), ID: c.text.keepID(id), Peeled: c.text.keepID(peeled), Target: c.text.keep(target)}
-	if gitref.CheckFull(r.Name) != nil {
+	if !plainName(name) && gitref.CheckFull(r.Name) != nil {
 		return false, protocolError(name, "the server advertises a ref with an impossible name")
 	}
 	if isZero(id) || len(peeled) > 0 && isZero(peeled) {
 		return false, protocolError(name, "the server advertises a ref with an id of zeros")
 	}
-	c.refs = append(c.refs, r)
+	c.refs.add(r)
 	return true, nil
+}
+
+// plainName tells whether a name is so plain that it is certainly legal. Most
+// are, and gitref.CheckFull, which knows all rules and has words for each,
+// would take longer than everything else that is done for a ref.
+func plainName(name []byte) bool {
+	rest, found := bytes.CutPrefix(name, []byte("refs/"))
+	if !found {
+		return false
+	}
+	before := byte('/')
+	for _, c := range rest {
+		switch {
+		case 'a' <= c && c <= 'z', 'A' <= c && c <= 'Z', '0' <= c && c <= '9', c == '-', c == '_':
+			if c == 'l' && before == '.' {
+				return false // may be ".lock"
+			}
+		case c != '/' && c != '.', before == '/' || before == '.':
+			return false
+		}
+		before = c
+	}
+	return before != '/' && before != '.'
 }
 
 // validTarget tells whether target is empty or the name of a ref.
@@ -121,16 +144,17 @@ func isZero(id []byte) bool {
 // finish returns the refs sorted by name. Two refs of one name are an error,
 // for there is no telling which one is true.
 func (c *collector) finish(a *Advertisement) error {
+	refs := c.refs.all()
 	byName := func(x, y Ref) int { return cmp.Compare(x.Name, y.Name) }
-	if !slices.IsSortedFunc(c.refs, byName) {
-		slices.SortFunc(c.refs, byName)
+	if !slices.IsSortedFunc(refs, byName) {
+		slices.SortFunc(refs, byName)
 	}
-	for i := 1; i < len(c.refs); i++ {
-		if c.refs[i].Name == c.refs[i-1].Name {
-			return protocolError([]byte(c.refs[i].Name), "the server advertises one name twice")
+	for i := 1; i < len(refs); i++ {
+		if refs[i].Name == refs[i-1].Name {
+			return protocolError([]byte(refs[i].Name), "the server advertises one name twice")
 		}
 	}
-	a.Refs, a.Skipped = c.refs, c.skipped
+	a.Refs, a.Skipped = refs, c.skipped
 	a.ObjectFormat = cmp.Or(c.format, "sha1")
 	return nil
 }

@@ -21,7 +21,7 @@ const noRefs = "capabilities^{}"
 type v0 struct {
 	*collector
 	targets map[string]string // of the wanted symbolic refs
-	last    int               // index in refs of the ref that the line before was, -1 if it was not kept
+	kept    bool              // the line before was a ref that was kept
 	past    bool              // the refs are over, only "shallow" lines may follow
 }
 
@@ -29,7 +29,7 @@ type v0 struct {
 // "version 1") is given. ok is false if that was a flush packet. stopped is
 // true if the stream was left before its flush packet.
 func readV0(p *pktReader, c *collector, first []byte, ok bool, version int) (a *Advertisement, stopped bool, err error) {
-	s := v0{collector: c, last: -1}
+	s := v0{collector: c}
 	a = &Advertisement{Protocol: version}
 	line := first
 	if ok {
@@ -41,7 +41,7 @@ func readV0(p *pktReader, c *collector, first []byte, ok bool, version int) (a *
 		if err = s.line(line); err != nil {
 			return nil, false, err
 		}
-		if s.last < 0 && s.onlyExact() && len(s.refs) == len(s.exact) {
+		if !s.kept && s.onlyExact() && s.refs.n == len(s.exact) {
 			stopped = true
 			break
 		}
@@ -86,8 +86,8 @@ func (s *v0) capabilities(first []byte) ([]byte, error) {
 // line takes one line: a ref, what the ref before leads to, or a line that is
 // no ref.
 func (s *v0) line(line []byte) error {
-	before := s.last
-	s.last = -1
+	before := s.kept
+	s.kept = false
 	if shallow, found := bytes.CutPrefix(line, []byte("shallow ")); found {
 		s.past = true
 		if len(shallow) != gitref.IDLen(s.format) || !isHex(shallow) {
@@ -122,22 +122,19 @@ func (s *v0) line(line []byte) error {
 	if t, found := s.targets[string(name)]; found {
 		target = []byte(t)
 	}
-	kept, err := s.keep(name, id, nil, target)
-	if kept {
-		s.last = len(s.refs) - 1
-	}
+	s.kept, err = s.keep(name, id, nil, target)
 	return err
 }
 
-// peel takes the line after an annotated tag. before is the index of the ref
-// in the line before, -1 if that was not kept.
-func (s *v0) peel(before int, base, id []byte) error {
+// peel takes the line after an annotated tag. before tells whether the line
+// before was a ref that was kept.
+func (s *v0) peel(before bool, base, id []byte) error {
 	switch {
-	case before >= 0 && s.refs[before].Name == string(base):
+	case before && s.refs.last().Name == string(base):
 		if isZero(id) {
 			return protocolError(base, "a tag leads to an id of zeros")
 		}
-		s.refs[before].Peeled = s.text.keepID(id)
+		s.refs.last().Peeled = s.text.keepID(id)
 		return nil
 	case s.wants(base) && fullName(base) && utf8.Valid(base):
 		return protocolError(base, "what a tag leads to does not stand in the line after it")

@@ -202,6 +202,30 @@ func TestReadV0AllocatesNothingPerUnwantedRef(t *testing.T) {
 	}
 }
 
+func TestPlainName(t *testing.T) {
+	for name, want := range map[string]bool{
+		"refs/heads/main": true, "refs/tags/v1.2.3-rc_1": true, "refs/a": true, "refs/heads/a.b/c": true,
+		"HEAD": false, "refs/": false, "refs/heads/": false, "refs//a": false, "refs/.a": false, "refs/a..b": false,
+		"refs/a.": false, "refs/a./b": false, "refs/a.lock": false, "refs/a.l": false, "refs/a b": false, "refs/a@{b": false, "refs/\xe9": false, "heads/a": false,
+	} {
+		if got := plainName([]byte(name)); got != want {
+			t.Errorf("%q: %t", name, got)
+		}
+	}
+}
+
+// What is plain must be legal.
+func FuzzPlainName(f *testing.F) {
+	for _, name := range []string{"refs/heads/main", "refs/tags/v1.lock", "refs/a/.b", "refs/heads/a..b"} {
+		f.Add(name)
+	}
+	f.Fuzz(func(t *testing.T, name string) {
+		if err := gitref.CheckFull(name); err != nil && plainName([]byte(name)) {
+			t.Errorf("%q: %v", name, err)
+		}
+	})
+}
+
 // checkAdvertisement checks what holds for every advertisement, whatever the
 // server sent.
 func checkAdvertisement(t *testing.T, a *Advertisement) {
