@@ -124,6 +124,11 @@ func (p *proxies) of(target *url.URL) (*url.URL, error) {
 	return u, nil
 }
 
+// ProxyFor chooses the proxy of a request as this Client does for its own, nil
+// for none, in the form that http.Transport takes: the API that hands out a
+// GitHub App's token is reached the same way as the repositories.
+func (c *Client) ProxyFor(r *http.Request) (*url.URL, error) { return c.proxies.of(r.URL) }
+
 // forwards tells whether a proxy takes a request for target itself, with the
 // whole URL in it, in place of a tunnel.
 func forwards(proxy, target *url.URL) bool {

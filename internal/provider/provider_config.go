@@ -115,10 +115,10 @@ func (m providerModel) client(ctx context.Context, version string, now func() ti
 
 // keychain returns the credentials. Unknown values are passed on as such: they
 // fail the readings that need them, and nothing else.
-func (m providerModel) keychain(ctx context.Context) (*gitauth.Keychain, diag.Diagnostics) {
+func (m providerModel) keychain(ctx context.Context, options gitauth.Options) (*gitauth.Keychain, diag.Diagnostics) {
 	var diags diag.Diagnostics
-	options := gitauth.Options{ListUnknown: m.Credentials.IsUnknown()}
-	if !m.Ambient.IsNull() && wholly(ctx, m.Ambient) {
+	options.ListUnknown, options.AmbientUnknown = m.Credentials.IsUnknown(), !wholly(ctx, m.Ambient)
+	if !m.Ambient.IsNull() && !options.AmbientUnknown {
 		var a ambientModel
 		diags.Append(m.Ambient.As(ctx, &a, basetypes.ObjectAsOptions{})...)
 		options.Ambient = gitauth.Ambient{CredentialHelper: a.GitCredentialHelper.ValueBool(),

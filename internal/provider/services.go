@@ -9,6 +9,7 @@ import (
 	"github.com/hashicorp/terraform-plugin-log/tflog"
 
 	"github.com/gitpin/terraform-provider-gitpin/internal/fault"
+	"github.com/gitpin/terraform-provider-gitpin/internal/gitauth"
 	"github.com/gitpin/terraform-provider-gitpin/internal/gitpoll"
 	"github.com/gitpin/terraform-provider-gitpin/internal/lsremote"
 	"github.com/gitpin/terraform-provider-gitpin/internal/reading"
@@ -30,18 +31,23 @@ type services struct {
 // fail it: they fail the readings that need them.
 func (m providerModel) services(ctx context.Context, version string, now func() time.Time) (*services, diag.Diagnostics) {
 	s := &services{now: now, unknown: m.unknownSetting(ctx)}
-	keychain, diags := m.keychain(ctx)
-	if diags.HasError() || s.unknown != "" {
+	if s.unknown != "" {
+		// Nothing is read; what is known of the credentials is judged all the same.
+		_, diags := m.keychain(ctx, gitauth.Options{})
 		return s, diags
 	}
-	config, more := m.client(ctx, version, now)
-	diags.Append(more...)
+	config, diags := m.client(ctx, version, now)
 	if diags.HasError() {
 		return s, diags
 	}
 	client, err := lsremote.New(config)
 	if err != nil {
 		diags.Append(badProvider(err))
+		return s, diags
+	}
+	keychain, more := m.keychain(ctx, gitauth.Options{Proxy: client.ProxyFor, Now: now})
+	diags.Append(more...)
+	if diags.HasError() {
 		return s, diags
 	}
 	s.reader = reading.New(client, keychain, reading.Options{
