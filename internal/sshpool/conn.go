@@ -59,7 +59,7 @@ func newConn(h *host, raw *watchedConn, sc ssh.Conn, chans <-chan ssh.NewChannel
 // take returns a slot, nil if none is free; its channel is open or has been
 // asked for. Pool.mu is held, as for all methods of conn.
 func (c *conn) take() *slot {
-	if c.dead || c.retired {
+	if c.dead || c.retired || c.raw.hasEnded() {
 		return nil
 	}
 	s := c.spare

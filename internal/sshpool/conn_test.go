@@ -238,7 +238,7 @@ func TestConnOpensTheNextSessionAhead(t *testing.T) {
 		t.Error("the old one was used")
 	default:
 	}
-	if most := s.connections()[0].most; most > 5 {
+	if most := s.connections()[0].peak(); most > 5 {
 		t.Errorf("%d sessions at a time", most)
 	}
 }

@@ -105,6 +105,7 @@ type watchedConn struct {
 	count int       // how many bytes it sent before the login
 	free  bool      // the login is done
 	heard time.Time // when something last came
+	ended bool      // a read has failed: nothing comes any more
 }
 
 // Read reads from the peer.
@@ -115,6 +116,7 @@ func (w *watchedConn) Read(p []byte) (int, error) {
 	if n > 0 {
 		w.heard = time.Now()
 	}
+	w.ended = w.ended || err != nil
 	if w.free {
 		return n, err
 	}
@@ -138,6 +140,14 @@ func (w *watchedConn) heardSince(t time.Time) bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return w.heard.After(t)
+}
+
+// hasEnded reports whether the peer has ended the connection. It knows before
+// x/crypto/ssh does.
+func (w *watchedConn) hasEnded() bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.ended
 }
 
 // greeting returns the beginning of what the peer has sent.

@@ -55,7 +55,7 @@ type served struct {
 
 	mu              sync.Mutex
 	sessions        int // open now
-	most, total     int
+	most            int
 	bytesFromClient int
 }
 
@@ -66,6 +66,13 @@ func (c *served) Read(p []byte) (int, error) {
 	c.bytesFromClient += n
 	c.mu.Unlock()
 	return n, err
+}
+
+// peak returns how many sessions were open at a time.
+func (c *served) peak() int {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.most
 }
 
 type execution struct {
@@ -163,7 +170,6 @@ func (s *server) serve(c *served) {
 func (s *server) accept(c *served, open ssh.NewChannel) {
 	c.mu.Lock()
 	c.sessions++
-	c.total++
 	c.most = max(c.most, c.sessions)
 	c.mu.Unlock()
 	over := func() {

@@ -37,7 +37,7 @@ type slot struct {
 // run opens the slot's channel and serves it until the server closes it. Only
 // then is the slot free: until then OpenSSH counts it against MaxSessions.
 func (s *slot) run() {
-	ch, reqs, err := s.conn.ssh.OpenChannel("session", nil)
+	ch, reqs, err := s.open()
 	s.answered(ch, err)
 	if err == nil {
 		s.serve(reqs)
@@ -48,6 +48,16 @@ func (s *slot) run() {
 	defer mu.Unlock()
 	s.freed = true
 	s.conn.release(s)
+}
+
+// open opens the channel. x/crypto/ssh waits for ever for one that is asked for
+// when it has just told all others that the connection ended, which is exactly
+// when another slot becomes free: so the socket is asked first.
+func (s *slot) open() (ssh.Channel, <-chan *ssh.Request, error) {
+	if s.conn.raw.hasEnded() {
+		return nil, nil, io.ErrUnexpectedEOF
+	}
+	return s.conn.ssh.OpenChannel("session", nil)
 }
 
 // answered notes the server's answer to the open.
