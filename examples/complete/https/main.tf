@@ -45,6 +45,9 @@ output "commit" {
   value = gitpin_pin.app.commit
 }
 
-output "update_available" {
-  value = gitpin_pin.app.update_available
+check "app_is_current" { # a warning, not a change
+  assert {
+    condition     = !gitpin_pin.app.update_available
+    error_message = "main has moved on to ${gitpin_pin.app.latest.commit}."
+  }
 }
