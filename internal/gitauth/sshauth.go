@@ -20,6 +20,9 @@ type SSH struct {
 	Methods []ssh.AuthMethod
 	// HostKeys are the host keys to accept.
 	HostKeys *HostKeys
+	// Key is the type and fingerprint of the public key that logs in, as hosts
+	// show it ("ssh-ed25519 SHA256:..."); "" where an agent chooses the key.
+	Key string
 }
 
 // Format prints the login name: no verb prints a key.
@@ -127,8 +130,9 @@ func (k *Keychain) sshParts(e *entry, r giturl.Remote) (*Auth, error) {
 		return nil, err
 	}
 	a := &Auth{
-		ID:  opaqueID("ssh", opts.Username, opts.Password, string(opts.Identity), string(opts.KnownHosts)),
-		SSH: &SSH{User: opts.Username, Methods: []ssh.AuthMethod{ssh.PublicKeys(signer)}, HostKeys: hostKeys},
+		ID: opaqueID("ssh", opts.Username, opts.Password, string(opts.Identity), string(opts.KnownHosts)),
+		SSH: &SSH{User: opts.Username, Methods: []ssh.AuthMethod{ssh.PublicKeys(signer)}, HostKeys: hostKeys,
+			Key: signer.PublicKey().Type() + " " + ssh.FingerprintSHA256(signer.PublicKey())},
 	}
 	a.hide(private{logins: []login{{secret: opts.Password}}, texts: []string{string(opts.Identity)}})
 	return a, nil

@@ -205,6 +205,9 @@ func (hs *handshake) loginRefused(said string) *fault.Error {
 	f := &fault.Error{Kind: fault.Authentication, Server: hs.host.clean(said),
 		Happened: fmt.Sprintf("%s refused the login as %q", hs.host.addr, auth.SSH.User),
 		Advice:   fmt.Sprintf("Check that the public key of the identity in %s is registered at the host, and that %q is its user for git.", auth.Source, auth.SSH.User)}
+	if auth.SSH.Key != "" {
+		f.Happened += " with the key " + auth.SSH.Key
+	}
 	if len(hs.accepted) > 0 {
 		f.Happened += "; it accepts " + hs.host.clean(strings.Join(hs.accepted, ", "))
 		if !slices.Contains(hs.accepted, "publickey") {

@@ -115,7 +115,7 @@ func TestSSHDFailures(t *testing.T) {
 	t.Run("another key", func(t *testing.T) {
 		auth := sshdAuth(t, s, s.Addr(), gittest.MakeSSHKey(t, gittest.Ed25519).Private)
 		err := list(t.Context(), newPool(t, Options{}), s.Addr(), auth, "a.git")
-		wantFault(t, err, fault.Authentication, fault.PhaseAuth, `refused the login as "`+s.User+`"`, "it accepts publickey", "acme staff only")
+		wantFault(t, err, fault.Authentication, fault.PhaseAuth, `refused the login as "`+s.User+`"`, "with the key ssh-ed25519 SHA256:", "it accepts publickey", "acme staff only")
 	})
 	t.Run("no repository", func(t *testing.T) {
 		session, err := newPool(t, Options{}).Session(t.Context(), s.Addr(), sshdAuth(t, s, s.Addr(), s.Client.Private), nil, "git-upload-pack '/nowhere.git'")
