@@ -1,0 +1,7 @@
+//go:build !linux
+
+package main
+
+func peakOfSelf() int64 { return -1 }
+
+func peakOfChildren() int64 { return -1 }
