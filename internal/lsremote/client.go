@@ -39,7 +39,10 @@ func New(c Config) (*Client, error) {
 	}
 	// Direct connections only, for git:// and ssh too: a proxy for http is not
 	// asked to carry them.
-	dial := (&net.Dialer{KeepAlive: 15 * time.Second}).DialContext
+	dial := (&net.Dialer{KeepAliveConfig: net.KeepAliveConfig{
+		// A peer that vanished is noticed within half a minute.
+		Enable: true, Idle: 15 * time.Second, Interval: 5 * time.Second, Count: 3,
+	}}).DialContext
 	return &Client{
 		config:     c,
 		agent:      strings.Map(agentRune, c.UserAgent),
@@ -56,7 +59,7 @@ func New(c Config) (*Client, error) {
 func (c Config) withDefaults() Config {
 	c.Timeout = cmp.Or(c.Timeout, 60*time.Second)
 	c.Retry.MaxAttempts = cmp.Or(c.Retry.MaxAttempts, 4)
-	c.Retry.MinWait = cmp.Or(c.Retry.MinWait, 500*time.Millisecond)
+	c.Retry.MinWait = max(cmp.Or(c.Retry.MinWait, 500*time.Millisecond), 0)
 	c.Retry.MaxWait = max(cmp.Or(c.Retry.MaxWait, 15*time.Second), c.Retry.MinWait)
 	c.MaxBytes = cmp.Or(c.MaxBytes, 256<<20)
 	c.PerHost = cmp.Or(c.PerHost, 4)

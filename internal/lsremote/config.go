@@ -18,8 +18,8 @@ type Config struct {
 	Timeout time.Duration
 	// Retry says how a transient failure is tried again.
 	Retry Retry
-	// MaxBytes bounds what one reading may make the server send (after
-	// decompression) and what is kept of it. Default 256 MiB.
+	// MaxBytes bounds what a server may send as one answer (after
+	// decompression), and what is kept of it. Default 256 MiB.
 	MaxBytes int64
 	// Proxy is the proxy to use. nil: the environment variables HTTPS_PROXY,
 	// HTTP_PROXY and NO_PROXY count, for https and http.

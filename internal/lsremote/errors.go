@@ -99,13 +99,13 @@ func dialError(ctx context.Context, addr string, err error) *fault.Error {
 }
 
 // cause returns the innermost text of a network error, which names no address
-// and no operation.
+// and no operation. It is cleaned: HTTP/2 lets a server say why it goes away.
 func cause(err error) string {
 	var op *net.OpError
 	if errors.As(err, &op) && op.Err != nil {
-		return op.Err.Error()
+		err = op.Err
 	}
-	return err.Error()
+	return fault.Clean(err.Error())
 }
 
 // tlsError says why the TLS handshake with addr ("host:port") failed.

@@ -23,15 +23,15 @@ func (r *reading) file(ctx context.Context) (*Advertisement, error) {
 	r.phase.set(fault.PhaseAnswer)
 	env, err := r.localEnv.get(ctx)
 	if err != nil {
-		return nil, noGit(err)
+		return nil, noGit(ctx, err)
 	}
 	p, err := startUploadPack(ctx, env, path)
 	if err != nil {
-		return nil, noGit(err)
+		return nil, noGit(ctx, err)
 	}
 	r.log.Requests++
 	a, err := r.converse(p.stdout, p.stdin, way{order: getFirst})
-	p.end()
+	p.end(err == nil)
 	if err != nil && ctx.Err() == nil && isCut(err) {
 		return nil, localRefusal(path, string(p.stderr.text), err)
 	}
@@ -78,11 +78,15 @@ func (p *uploadPack) hangUp() {
 	_ = p.stdout.Close()
 }
 
-// end waits until the process is gone. How it ended does not matter: an answer
-// is complete or not by its own flush packet.
-func (p *uploadPack) end() {
+// end waits until the process is gone. answered says that it has nothing more
+// to say. How it ended does not matter: an answer is complete or not by its own
+// flush packet.
+func (p *uploadPack) end(answered bool) {
 	p.stop()
 	p.hangUp()
+	if answered {
+		_ = p.cmd.Cancel()
+	}
 	_ = p.cmd.Wait()
 }
 
@@ -97,9 +101,9 @@ func (h *head) Write(b []byte) (int, error) {
 	return len(b), nil
 }
 
-// noGit says why git cannot be run.
-func noGit(err error) error {
-	if _, ok := errors.AsType[*fault.Error](err); ok {
+// noGit says why git cannot be run, unless ctx has ended.
+func noGit(ctx context.Context, err error) error {
+	if ctx.Err() != nil {
 		return err
 	}
 	e := &fault.Error{Kind: fault.Unavailable, Phase: fault.PhaseAnswer, HostWide: true, Err: err,

@@ -3,6 +3,7 @@ package lsremote
 import (
 	"context"
 	"errors"
+	"net/http"
 
 	"github.com/gitpin/terraform-provider-gitpin/internal/fault"
 )
@@ -51,17 +52,18 @@ func (r *reading) wantsUnborn(a *Advertisement, caps capabilities) bool {
 // worthAnother tells whether a failed request leaves hope for another kind of
 // request: the server did not like this one, or the repository is elsewhere.
 // Everything else is final: refused credentials first of all, which must not
-// be tried again and again.
+// be tried again and again. (403 is not about who asks; a server may say it of
+// a request that it does not understand.)
 func worthAnother(err error) bool {
 	e, ok := errors.AsType[*fault.Error](err)
-	if !ok {
-		return false // the connection broke, or ctx has ended
+	if !ok || e.Phase == fault.PhaseCredentials {
+		return false // the connection broke, ctx has ended, or there is no token
 	}
 	switch e.Kind {
-	case fault.NotFound, fault.NotGit, fault.Protocol, fault.Redirect:
+	case fault.NotFound, fault.Forbidden, fault.NotGit, fault.Protocol, fault.Redirect:
 		return true
 	case fault.Unavailable:
-		return e.Status != 0 && !e.Transient || e.Status == 500
+		return e.Status != 0 && !e.Transient || e.Status == http.StatusInternalServerError
 	}
 	return false
 }
@@ -150,11 +152,8 @@ func isBanner(line []byte) bool { return len(line) > 0 && line[0] == '#' }
 
 // post sends the ls-refs command to a repository and reads the refs.
 func (r *reading) post(ctx context.Context, at endpoint, caps capabilities) (*Advertisement, error) {
-	body, err := lsRefsRequest(r.query, caps, r.agent)
-	if err != nil {
-		return nil, err
-	}
-	x, err := r.send(ctx, at, request{method: "POST", suffix: "/git-upload-pack", version2: true, body: body})
+	x, err := r.send(ctx, at, request{method: http.MethodPost, suffix: "/git-upload-pack", version2: true,
+		body: lsRefsRequest(r.query, caps, r.agent)})
 	if err != nil {
 		return nil, err
 	}

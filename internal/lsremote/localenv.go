@@ -10,8 +10,6 @@ import (
 	"path/filepath"
 	"strings"
 	"time"
-
-	"github.com/gitpin/terraform-provider-gitpin/internal/fault"
 )
 
 // localEnv is the environment that git runs in on local repositories.
@@ -82,8 +80,8 @@ func safeDirectories(ctx context.Context) ([]string, error) {
 	cmd.WaitDelay = time.Second
 	killWithGroup(cmd)
 	err := cmd.Run()
-	if e := fault.FromContext(ctx, fault.PhaseAnswer); e != nil {
-		return nil, e
+	if ctx.Err() != nil {
+		return nil, ctx.Err()
 	}
 	if errors.As(err, new(*exec.ExitError)) {
 		// There is none, or no file can be read; then git trusts the user's own

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"net"
+	"net/http"
 	"net/url"
 	"strings"
 
@@ -22,7 +23,7 @@ const maxRedirects = 20
 func (r *reading) getRefs(ctx context.Context, version2 bool) (endpoint, *exchange, error) {
 	at := home(r)
 	for range maxRedirects + 1 {
-		x, err := r.send(ctx, at, request{method: "GET", suffix: infoRefs, query: "service=git-upload-pack", version2: version2})
+		x, err := r.send(ctx, at, request{method: http.MethodGet, suffix: infoRefs, query: "service=git-upload-pack", version2: version2})
 		if err != nil || !x.redirects() {
 			return at, x, err
 		}

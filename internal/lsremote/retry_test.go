@@ -70,7 +70,7 @@ func TestRetry(t *testing.T) {
 		"429 until the timeout": {again(9, gittest.Status(429, "", "Retry-After", "25")), fault.RateLimited,
 			[][2]time.Duration{{25 * time.Second, 25013 * time.Millisecond}, {25 * time.Second, 25025 * time.Millisecond}}, "POST GET GET", "429 Too Many Requests; another try in 25s"},
 		"401": {again(9, gittest.Status(401, "")), fault.Authentication, nil, "POST", ""},
-		"403": {again(9, gittest.Status(403, "", "Retry-After", "1")), fault.Forbidden, nil, "POST", ""},
+		"403": {again(9, gittest.Status(403, "", "Retry-After", "1")), fault.Forbidden, nil, "POST GET", ""},
 		"404": {again(9, gittest.Status(404, "")), fault.NotFound, nil, "POST GET", ""},
 		"400": {again(9, gittest.Status(400, "")), fault.NotGit, nil, "POST GET", ""},
 		"407": {again(9, gittest.Status(407, "")), fault.Proxy, nil, "POST", ""},

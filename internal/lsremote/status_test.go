@@ -39,7 +39,7 @@ func TestHTTPStatus(t *testing.T) {
 			[]string{"give bearerToken"}},
 		"401 Basic wanted": {gittest.Status(401, "", "WWW-Authenticate", `Basic realm="git"`), bearer, fault.Authentication, []string{"POST"},
 			[]string{"Bearer credentials", "give username and password"}},
-		"403": {json(403, `{"message":"SSO: authorize s3cr3t-pa55","documentation_url":"x"}`), basic, fault.Forbidden, []string{"POST"},
+		"403": {json(403, `{"message":"SSO: authorize s3cr3t-pa55","documentation_url":"x"}`), basic, fault.Forbidden, []string{"POST", "GET"},
 			[]string{"403 Forbidden to Basic credentials", "SSO: authorize ***"}},
 		"403 with a page": {gittest.Answer("text/html", nil), nil, fault.NotGit, []string{"POST", "GET"}, []string{"web page"}},
 		"404 anonymous": {gittest.Status(404, ""), nil, fault.NotFound, []string{"POST", "GET"},
@@ -54,9 +54,9 @@ func TestHTTPStatus(t *testing.T) {
 		"500":        {gittest.Status(500, ""), nil, fault.Unavailable, []string{"POST", "GET"}, []string{"500 Internal Server Error"}},
 		"501":        {gittest.Status(501, ""), nil, fault.Unavailable, []string{"POST", "GET"}, []string{"501 Not Implemented"}},
 		"599":        {gittest.Status(599, ""), nil, fault.Unavailable, []string{"POST"}, []string{"answered 599"}},
-		"bad JSON":   {json(403, `{"message":`), nil, fault.Forbidden, []string{"POST"}, nil},
-		"JSON error": {json(403, `{"message":7,"error":"quota"}`), nil, fault.Forbidden, []string{"POST"}, []string{`"quota"`}},
-		"huge text":  {gittest.Status(403, strings.Repeat("x", 1<<20)), nil, fault.Forbidden, []string{"POST"}, nil},
+		"bad JSON":   {json(403, `{"message":`), nil, fault.Forbidden, []string{"POST", "GET"}, nil},
+		"JSON error": {json(403, `{"message":7,"error":"quota"}`), nil, fault.Forbidden, []string{"POST", "GET"}, []string{`"quota"`}},
+		"huge text":  {gittest.Status(403, strings.Repeat("x", 1<<20)), nil, fault.Forbidden, []string{"POST", "GET"}, nil},
 	} {
 		s := gittest.ServeHTTP(t, "", gittest.HTTPOptions{Handler: c.answer})
 		client := newTestClient(t, Config{Retry: Retry{MaxAttempts: 1}})

@@ -47,10 +47,7 @@ func (r *reading) converse(from io.Reader, to io.Writer, w way) (*Advertisement,
 	r.phase.set(fault.PhaseAnswer)
 	p := newPktReader(counted{r: from, n: &r.log.BytesIn}, r.config.MaxBytes)
 	out := counted{w: to, n: &r.log.BytesOut}
-	early, err := lsRefsRequest(r.query, w.caps, r.agent)
-	if err != nil {
-		return nil, err
-	}
+	early := lsRefsRequest(r.query, w.caps, r.agent)
 	sent := w.order == postFirst && len(early) <= maxAhead
 	if sent {
 		// If nobody takes it any more, what was answered says why.
@@ -85,12 +82,8 @@ func (r *reading) converse(from io.Reader, to io.Writer, w way) (*Advertisement,
 			return a, err
 		}
 	}
-	request, err := lsRefsRequest(r.query, caps, r.agent)
-	if err != nil {
-		return nil, err
-	}
 	// The final flush packet says that no other command follows.
-	if _, err := out.Write(append(request, flushPkt...)); err != nil {
+	if _, err := out.Write(append(lsRefsRequest(r.query, caps, r.agent), flushPkt...)); err != nil {
 		return nil, err
 	}
 	return readLsRefs(p, r.newCollector(), caps)

@@ -3,9 +3,8 @@ package lsremote
 import (
 	"bytes"
 	"cmp"
+	"slices"
 	"strings"
-
-	"github.com/gitpin/terraform-provider-gitpin/internal/fault"
 )
 
 // Protocol version 2 (gitprotocol-v2): the server lists capabilities, the
@@ -57,14 +56,15 @@ func readCapabilities(p *pktReader) (capabilities, error) {
 	return caps, nil
 }
 
-// maxLsRefs bounds the request. git's own server gives up on prefixes beyond
-// 65,536 of them.
-const maxLsRefs = 4 << 20
+// maxPrefixes is how many ref prefixes are sent. A server holds each ref against
+// each of them, and git's own gives up on prefixes beyond 65,536: to ask for
+// everything and pick here is quicker then.
+const maxPrefixes = 1024
 
 // lsRefsRequest returns the command that asks for the refs of a normalised
 // query. Nothing is in it that caps did not announce: servers refuse what they
 // do not know. agent is sent if the server wants one.
-func lsRefsRequest(q Query, caps capabilities, agent string) ([]byte, error) {
+func lsRefsRequest(q Query, caps capabilities, agent string) []byte {
 	b := appendPkt(nil, "command=ls-refs")
 	if caps.agent {
 		b = appendPkt(b, "agent="+agent)
@@ -78,18 +78,23 @@ func lsRefsRequest(q Query, caps capabilities, agent string) ([]byte, error) {
 	if caps.unborn {
 		b = appendPkt(b, "unborn")
 	}
-	for _, prefix := range append(q.Prefixes[:len(q.Prefixes):len(q.Prefixes)], q.Refs...) {
-		if prefix == "" {
-			continue // everything is what comes without any ref-prefix
-		}
-		line := "ref-prefix " + prefix
-		if pktHeader+len(line)+1 > maxPkt || len(b) > maxLsRefs {
-			return nil, &fault.Error{Kind: fault.Input, Happened: "the names of the wanted refs are too long for one request",
-				Advice: "Ask for fewer refs, or for shorter prefixes."}
-		}
-		b = appendPkt(b, line)
+	for _, prefix := range sentPrefixes(q) {
+		b = appendPkt(b, refPrefix+prefix)
 	}
-	return append(b, flushPkt...), nil
+	return append(b, flushPkt...)
+}
+
+const refPrefix = "ref-prefix "
+
+// sentPrefixes returns the prefixes by which the server is to choose refs, none
+// if it is to send all.
+func sentPrefixes(q Query) []string {
+	all := slices.Concat(q.Prefixes, q.Refs)
+	tooLong := func(prefix string) bool { return len(refPrefix)+len(prefix) >= maxPkt-pktHeader }
+	if len(all) > maxPrefixes || slices.Contains(all, "") || slices.ContainsFunc(all, tooLong) {
+		return nil
+	}
+	return all
 }
 
 // readLsRefs reads the answer to ls-refs, up to its flush packet.

@@ -212,27 +212,38 @@ func TestLsRefsRequest(t *testing.T) {
 			"0014command=ls-refs\n" + "0013agent=git/test\n" + "0019object-format=sha256\n" + "0001" +
 				"0009peel\n" + "000csymrefs\n" + "000bunborn\n" + "001aref-prefix refs/tags/\n" + "0000"},
 	} {
-		got, err := lsRefsRequest(c.q, c.caps, "git/test")
-		if err != nil || string(got) != c.want {
-			t.Errorf("%s: got %q, %v", name, got, err)
+		if got := lsRefsRequest(c.q, c.caps, "git/test"); string(got) != c.want {
+			t.Errorf("%s: got %q", name, got)
 		}
 	}
-	for name, q := range map[string]Query{
-		"a name that is too long": refs("refs/heads/" + strings.Repeat("x", maxPkt)),
-		"too many names":          {Prefixes: manyNames(200_000)},
+	// What cannot be asked for is picked from everything.
+	for name, c := range map[string]struct {
+		q    Query
+		sent int
+	}{
+		"a name as long as a packet": {refs("refs/" + strings.Repeat("x", maxPkt-pktHeader-len("ref-prefix refs/\n"))), 1},
+		"a name that is too long":    {refs("HEAD", "refs/"+strings.Repeat("x", maxPkt-pktHeader-len("ref-prefix refs/"))), 0},
+		"many names":                 {Query{Refs: manyBranches(maxPrefixes)}, maxPrefixes},
+		"too many names":             {Query{Refs: manyBranches(maxPrefixes + 1)}, 0},
 	} {
-		if _, err := lsRefsRequest(q, capabilities{}, ""); fault.KindOf(err) != fault.Input {
-			t.Errorf("%s: got %v", name, err)
+		request := lsRefsRequest(c.q, capabilities{}, "")
+		p, got := packets(request), 0
+		for {
+			kind, line, err := p.next()
+			if err != nil {
+				t.Fatalf("%s: %v", name, err)
+			}
+			if kind == pktFlush {
+				break
+			}
+			if bytes.HasPrefix(line, []byte("ref-prefix ")) {
+				got++
+			}
+		}
+		if got != c.sent {
+			t.Errorf("%s: %d prefixes sent", name, got)
 		}
 	}
-}
-
-func manyNames(n int) []string {
-	names := make([]string, n)
-	for i := range names {
-		names[i] = "refs/heads/" + strings.Repeat("0", 20)
-	}
-	return names
 }
 
 func FuzzReadLsRefs(f *testing.F) {
