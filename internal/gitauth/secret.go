@@ -93,7 +93,11 @@ func unknownKey(key string) error {
 		shown = fmt.Sprintf("%q", key)
 	}
 	advice := "Allowed keys are " + strings.Join(allowedKeys, ", ") + "."
-	if near := nearestKey(key); near != "" {
+	if strings.Contains(strings.ToLower(key), "token") && !strings.EqualFold(key, keyBearerToken) {
+		// GitHub and GitLab take a token as a password, Bitbucket Server as a
+		// bearer token: only the user knows which host it is.
+		advice = "A token is the password beside a username on most hosts (GitHub, GitLab), and bearerToken where the host asks for that. " + advice
+	} else if near := nearestKey(key); near != "" {
 		advice = fmt.Sprintf("Did you mean %q? %s", near, advice)
 	}
 	return &problem{what: "secret has " + shown + ", which is not a key of a Flux Git secret", advice: advice}

@@ -69,8 +69,12 @@ func parseForm(text string, prefix bool) (Remote, *fault.Error) {
 	}
 	colon, slash := strings.IndexByte(text, ':'), strings.IndexByte(text, '/')
 	if colon < 0 || slash >= 0 && slash < colon {
-		return Remote{}, refuse("this is neither a URL nor an absolute path",
-			"Write https://host/path, ssh://user@host/path, user@host:path or an absolute path. A relative path would mean another "+
+		if prefix {
+			return Remote{}, refuse("the url of the credentials is no URL",
+				"Write it with its scheme: https://host/path, ssh://user@host or user@host:path.")
+		}
+		return Remote{}, refuse("the url is neither a URL nor an absolute path",
+			"Write it with its scheme: https://host/path or ssh://user@host/path, or as user@host:path or an absolute path. A relative path would mean another "+
 				`repository on another machine: write "${abspath(path.module)}/…".`)
 	}
 	return parseSCP(text, prefix)

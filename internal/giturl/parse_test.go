@@ -398,7 +398,7 @@ func TestErrorShowsTheURLWhereItIsSafe(t *testing.T) {
 		"ftp://h.example/r":                  `URL "ftp://h.example/r": `,
 		"https://acme:pw/r":                  `URL "https://***": `,
 		"https://h.example/a\u202eb":         `URL "https://h.example/ab": `,
-		"./app":                              "this is neither",
+		"./app":                              "the url is neither",
 		"https://me:s3#cr3t@h.example/r.git": `URL "https://***": `,
 	} {
 		_, err := Parse(text)

@@ -173,7 +173,7 @@ func TestParsePrefixRefuses(t *testing.T) {
 		"":                               "is empty",
 		"h.example":                      "https://host/path",
 		"h.example/acme":                 "https://host/path",
-		"*":                              "neither a URL",
+		"*":                              "is no URL",
 		"https://*.example":              "host may only have",
 		"git://h.example":                "https, http and ssh only",
 		"file:///srv":                    "https, http and ssh only",

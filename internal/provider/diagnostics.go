@@ -93,7 +93,8 @@ func failed(err error) diag.Diagnostic {
 func describe(err error) (summary, detail string) {
 	var f *fault.Error
 	if !errors.As(err, &f) {
-		return "The remote could not be read", err.Error()
+		// The text that a recorded failure has travelled with.
+		return "The observation has failed", err.Error()
 	}
 	var paragraphs []string
 	if f.Asked != "" {
@@ -221,9 +222,9 @@ func noted(n pinning.Note, cause error) diag.Diagnostic {
 // moves: core plans again while it applies, and compares.
 func freshReading() diag.Diagnostic {
 	return diag.NewWarningDiagnostic("Self-observing pins are read again during apply",
-		"This plan creates a pin, or changes its url or selector, in the self-observing form. Terraform plans such a change a second time while it applies. "+
-			"If the ref moves in between, apply stops with \"Provider produced inconsistent final plan\", calls it a bug in the provider, and nothing is recorded: the commit that the plan showed is not silently replaced. "+
-			"Plan again then. To apply the commit of this plan even when the ref moves, use the strict form: observation = data.gitpin_ref.NAME.observation.")
+		"If the ref moves before the apply, the apply stops with \"Provider produced inconsistent final plan\" and nothing is recorded. "+
+			"Terraform calls that a bug in the provider; it is the guard against a commit that no plan has shown. Plan again then. "+
+			"To apply the commit of this very plan whatever happens, use the strict form: observation = data.gitpin_ref.NAME.observation.")
 }
 
 func planBroken(what, planned, now string) diag.Diagnostic {

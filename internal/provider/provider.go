@@ -11,6 +11,8 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/function"
 	"github.com/hashicorp/terraform-plugin-framework/provider"
 	"github.com/hashicorp/terraform-plugin-framework/resource"
+
+	"github.com/gitpin/terraform-provider-gitpin/internal/gitauth"
 )
 
 // gitpin is the provider. One instance serves one provider block of one run.
@@ -19,7 +21,10 @@ type gitpin struct {
 	now     func() time.Time
 }
 
-var _ provider.ProviderWithFunctions = (*gitpin)(nil)
+var (
+	_ provider.ProviderWithFunctions      = (*gitpin)(nil)
+	_ provider.ProviderWithValidateConfig = (*gitpin)(nil)
+)
 
 // New returns a factory for the provider. version is what `terraform version`
 // and the HTTP user agent show. now is the clock; tests bring their own.
@@ -30,6 +35,18 @@ func New(version string, now func() time.Time) func() provider.Provider {
 func (p *gitpin) Metadata(_ context.Context, _ provider.MetadataRequest, resp *provider.MetadataResponse) {
 	resp.TypeName = "gitpin"
 	resp.Version = p.version
+}
+
+// ValidateConfig judges what is known of the provider block, so that a wrong
+// prefix or a misspelt key is found by validate.
+func (p *gitpin) ValidateConfig(ctx context.Context, req provider.ValidateConfigRequest, resp *provider.ValidateConfigResponse) {
+	var config providerModel
+	resp.Diagnostics.Append(req.Config.Get(ctx, &config)...)
+	if resp.Diagnostics.HasError() {
+		return
+	}
+	_, diags := config.keychain(ctx, gitauth.Options{})
+	resp.Diagnostics.Append(diags...)
 }
 
 func (p *gitpin) Configure(ctx context.Context, req provider.ConfigureRequest, resp *provider.ConfigureResponse) {

@@ -108,20 +108,22 @@ func TestWrongConfigurationIsFoundByValidate(t *testing.T) {
 	w := newWorkspace(t)
 	const url = `url = "https://git.example.com/acme/app.git"`
 	for config, parts := range map[string][]string{
-		`data "gitpin_ref" "d" { ` + url + ` }`:                                                                             {"Set exactly one of branch"},
-		"data \"gitpin_ref\" \"d\" {\n" + url + "\nbranch = \"a\"\ntag = \"b\"\n}":                                          {"More than one selector", "branch, tag"},
-		"data \"gitpin_ref\" \"d\" {\n" + url + "\nbranch = \"\"\n}":                                                        {"branch is an empty string"},
-		"data \"gitpin_ref\" \"d\" {\n" + url + "\nref = \"main\"\n}":                                                       {"refs/heads/main", "refs/tags/main"},
-		"data \"gitpin_ref\" \"d\" {\n" + url + "\nref = \"a55ffdd34b5dcf319e7b2afb59711679e3b942d6\"\n}":                   {"a commit id is not a ref"},
-		"data \"gitpin_ref\" \"d\" {\n" + url + "\nbranch = \"foo*\"\n}":                                                    {"foo*"},
-		"data \"gitpin_ref\" \"d\" {\n" + url + "\nbranch = \"foo \"\n}":                                                    {"space"},
-		"data \"gitpin_ref\" \"d\" {\n" + url + "\nsemver = \"latest\"\n}":                                                  {"semver"},
-		"resource \"gitpin_pin\" \"p\" {\n}":                                                                                {"observation is null or missing"},
-		"resource \"gitpin_pin\" \"p\" {\nobservation = null\n}":                                                            {"observation is null or missing"},
-		"resource \"gitpin_pin\" \"p\" {\n" + url + "\nbranch = \"a\"\nmin_observed_age = \"1d\"\n}":                        {"not a Go duration", "168h"},
-		"resource \"gitpin_pin\" \"p\" {\n" + url + "\nbranch = \"a\"\nupdate = \"always\"\n}":                              {"hold", "follow"},
-		"provider \"gitpin\" {\nper_host_concurrency = 0\n}\ndata \"gitpin_ref\" \"d\" {\n" + url + "\nref = \"HEAD\"\n}\n": {"per_host_concurrency"},
-		"resource \"gitpin_pin\" \"p\" {\nurl = \"https://acme:s3cr3t@git.example.com/r.git\"\nbranch = \"a\"\n}":           {"credentials"},
+		`data "gitpin_ref" "d" { ` + url + ` }`:                                                                                                                                         {"Set exactly one of branch"},
+		"data \"gitpin_ref\" \"d\" {\n" + url + "\nbranch = \"a\"\ntag = \"b\"\n}":                                                                                                      {"More than one selector", "branch, tag"},
+		"data \"gitpin_ref\" \"d\" {\n" + url + "\nbranch = \"\"\n}":                                                                                                                    {"branch is an empty string"},
+		"data \"gitpin_ref\" \"d\" {\n" + url + "\nref = \"main\"\n}":                                                                                                                   {"refs/heads/main", "refs/tags/main"},
+		"data \"gitpin_ref\" \"d\" {\n" + url + "\nref = \"a55ffdd34b5dcf319e7b2afb59711679e3b942d6\"\n}":                                                                               {"a commit id is not a ref"},
+		"data \"gitpin_ref\" \"d\" {\n" + url + "\nbranch = \"foo*\"\n}":                                                                                                                {"foo*"},
+		"data \"gitpin_ref\" \"d\" {\n" + url + "\nbranch = \"foo \"\n}":                                                                                                                {"space"},
+		"data \"gitpin_ref\" \"d\" {\n" + url + "\nsemver = \"latest\"\n}":                                                                                                              {"semver"},
+		"provider \"gitpin\" {\ncredentials = [{ url = \"git.example.com\", secret = {} }]\n}\ndata \"gitpin_ref\" \"d\" {\n" + url + "\nref = \"HEAD\"\n}\n":                           {"credentials[0]", "scheme"},
+		"provider \"gitpin\" {\ncredentials = [{ url = \"https://git.example.com\", secret = { passwrod = \"x\" } }]\n}\ndata \"gitpin_ref\" \"d\" {\n" + url + "\nref = \"HEAD\"\n}\n": {"credentials[0]", "Did you mean \"password\""},
+		"resource \"gitpin_pin\" \"p\" {\n}":                                                                                                                                            {"observation is null or missing"},
+		"resource \"gitpin_pin\" \"p\" {\nobservation = null\n}":                                                                                                                        {"observation is null or missing"},
+		"resource \"gitpin_pin\" \"p\" {\n" + url + "\nbranch = \"a\"\nmin_observed_age = \"1d\"\n}":                                                                                    {"not a Go duration", "168h"},
+		"resource \"gitpin_pin\" \"p\" {\n" + url + "\nbranch = \"a\"\nupdate = \"always\"\n}":                                                                                          {"hold", "follow"},
+		"provider \"gitpin\" {\nper_host_concurrency = 0\n}\ndata \"gitpin_ref\" \"d\" {\n" + url + "\nref = \"HEAD\"\n}\n":                                                             {"per_host_concurrency"},
+		"resource \"gitpin_pin\" \"p\" {\nurl = \"https://acme:s3cr3t@git.example.com/r.git\"\nbranch = \"a\"\n}":                                                                       {"credentials"},
 	} {
 		w.write(config)
 		r := w.must(1, "validate", "-no-color")

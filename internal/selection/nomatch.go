@@ -84,8 +84,12 @@ func (v *versions) noMatch(a *lsremote.Advertisement, t *tally) *fault.Error {
 			counts = append(counts, fmt.Sprintf(r.count, n))
 		}
 	}
-	e.Happened = fmt.Sprintf("no tag matches: %d tags seen%s, %d parsed as versions; %s (%s)",
-		seen, v.narrowed(), parsed, strings.Join(counts, ", "), strings.Join(t.named(), ", "))
+	noun := "tags"
+	if seen == 1 {
+		noun = "tag"
+	}
+	e.Happened = fmt.Sprintf("no tag matches: %d %s seen%s, %d parsed as versions; %s (%s)",
+		seen, noun, v.narrowed(), parsed, strings.Join(counts, ", "), strings.Join(t.named(), ", "))
 	e.Advice = v.adviceFor(t)
 	return e
 }
