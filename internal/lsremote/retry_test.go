@@ -136,8 +136,23 @@ func TestRetryEndsWithContext(t *testing.T) {
 // A kept connection that the server has closed in the meantime is no failed
 // attempt.
 func TestHTTPStaleConnection(t *testing.T) {
-	s := gittest.ServeHTTP(t, gittest.Repos(t), gittest.HTTPOptions{})
-	c := newTestClient(t, Config{})
+	root := gittest.Repos(t)
+	// Closed just when the second request arrives.
+	s := gittest.ServeHTTP(t, root, gittest.HTTPOptions{Middleware: gittest.Script(nil, gittest.ResetConnection())})
+	log := &entries{}
+	c := newTestClient(t, Config{Log: log.add})
+	for range 2 {
+		only(t, mustRead(t, c, s.URL+"/a.git", refs("refs/heads/main")), wantMain)
+		if e := log.last(t); e.Attempts != 1 {
+			t.Errorf("logged %+v", e)
+		}
+	}
+	if n := s.Connections(); n != 2 {
+		t.Errorf("%d connections", n)
+	}
+	// Closed some time before.
+	s = gittest.ServeHTTP(t, root, gittest.HTTPOptions{})
+	c = newTestClient(t, Config{})
 	for range 3 {
 		only(t, mustRead(t, c, s.URL+"/a.git", refs("refs/heads/main")), wantMain)
 		s.Down()
