@@ -3,10 +3,12 @@ package gitauth
 import (
 	"cmp"
 	"encoding/base64"
+	"encoding/hex"
 	"encoding/json"
 	"html"
 	"net/url"
 	"slices"
+	"strconv"
 	"strings"
 )
 
@@ -24,11 +26,27 @@ const shortSecret = 4
 const minKeyLine = 16
 
 // Scrub returns text with every secret of a replaced by "***", in each form in
-// which servers and libraries repeat them: raw, base64 (alone and as
-// "user:secret" of a Basic header), percent-encoded, JSON- and HTML-escaped. A
-// secret of fewer than four bytes is replaced only where it is a word of its
-// own.
+// which servers and libraries repeat them: raw, base64 (alone, as "user:secret"
+// of a Basic header, and inside anything longer), hexadecimal, percent-encoded,
+// JSON-, Go- and HTML-escaped. A secret of fewer than four bytes is replaced
+// only where it is a word of its own.
 func (a *Auth) Scrub(text string) string {
+	parts := a.parts()
+	logins := slices.Clone(parts.logins)
+	if parts.header != nil {
+		logins = append(logins, parts.header.secrets()...)
+	}
+	return scrub(text, logins, parts.texts)
+}
+
+// ScrubLogin is Scrub for credentials that are no Auth, such as those of a
+// proxy.
+func ScrubLogin(text, user, secret string) string {
+	return scrub(text, []login{{user, secret}}, nil)
+}
+
+// scrub hides the secrets of logins, and the lines of keys in PEM.
+func scrub(text string, logins []login, pems []string) string {
 	var long, short []string
 	add := func(form string) {
 		if len(form) >= shortSecret {
@@ -36,11 +54,6 @@ func (a *Auth) Scrub(text string) string {
 		} else if form != "" {
 			short = append(short, form)
 		}
-	}
-	parts := a.parts()
-	logins := slices.Clone(parts.logins)
-	if parts.header != nil {
-		logins = append(logins, parts.header.secrets()...)
 	}
 	for _, l := range logins {
 		if l.secret == "" {
@@ -54,7 +67,7 @@ func (a *Auth) Scrub(text string) string {
 			add(form)
 		}
 	}
-	for _, pem := range parts.texts {
+	for _, pem := range pems {
 		for line := range strings.Lines(pem) {
 			if line = strings.TrimSpace(line); len(line) >= minKeyLine && !strings.HasPrefix(line, "-----") {
 				add(line)
@@ -77,6 +90,8 @@ func forms(l login) []string {
 		strings.TrimPrefix(url.UserPassword("", l.secret).String(), ":"),
 		jsonEscape(l.secret, true), jsonEscape(l.secret, false),
 		html.EscapeString(l.secret),
+		goEscape(l.secret), percentEncode(l.secret, func(byte) bool { return false }),
+		hex.EncodeToString([]byte(l.secret)), strings.ToUpper(hex.EncodeToString([]byte(l.secret))),
 	}
 	for _, s := range out {
 		out = append(out, lowerPercent(s))
@@ -86,18 +101,48 @@ func forms(l login) []string {
 			out = append(out, enc.EncodeToString([]byte(s)))
 		}
 	}
+	out = append(out, insideBase64(base64.RawStdEncoding, l.secret)...)
+	out = append(out, insideBase64(base64.RawURLEncoding, l.secret)...)
 	return longestFirst(out)
 }
 
+// minInside is the length from which a run of base64 digits is taken for a part
+// of a secret.
+const minInside = 8
+
+// insideBase64 returns what stands for s in the encoding of something longer
+// that holds it. It depends on how many bytes come before, modulo 3; the digits
+// at both ends depend on the neighbours and are left out.
+func insideBase64(enc *base64.Encoding, s string) []string {
+	var out []string
+	for before := range 3 {
+		whole := enc.EncodeToString([]byte(strings.Repeat("x", before) + s))
+		begin, end := (before*8+5)/6, (before+len(s))*8/6
+		if end-begin >= minInside {
+			out = append(out, whole[begin:end])
+		}
+	}
+	return out
+}
+
+// goEscape writes s as %q does.
+func goEscape(s string) string {
+	quoted := strconv.Quote(s)
+	return quoted[1 : len(quoted)-1]
+}
+
 // percentAll encodes every byte but letters and digits.
-func percentAll(s string) string {
-	const hex = "0123456789ABCDEF"
+func percentAll(s string) string { return percentEncode(s, isWordByte) }
+
+// percentEncode writes every byte but those to keep as a percent escape.
+func percentEncode(s string, keep func(byte) bool) string {
+	const digits = "0123456789ABCDEF"
 	var b strings.Builder
 	for i := range len(s) {
-		if isWordByte(s[i]) {
+		if keep(s[i]) {
 			b.WriteByte(s[i])
 		} else {
-			b.WriteString(string([]byte{'%', hex[s[i]>>4], hex[s[i]&15]}))
+			b.WriteString(string([]byte{'%', digits[s[i]>>4], digits[s[i]&15]}))
 		}
 	}
 	return b.String()

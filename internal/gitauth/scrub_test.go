@@ -2,10 +2,12 @@ package gitauth
 
 import (
 	"encoding/base64"
+	"encoding/hex"
 	"encoding/json"
 	"fmt"
 	"html"
 	"net/url"
+	"strconv"
 	"strings"
 	"testing"
 )
@@ -30,6 +32,10 @@ func TestScrubKnowsEveryForm(t *testing.T) {
 			"lower escapes":  lowerPercent(url.QueryEscape(secret)),
 			"JSON":           string(quoted),
 			"HTML":           html.EscapeString(secret),
+			"Go":             strconv.Quote(secret),
+			"every byte":     percentEncode(secret, func(byte) bool { return false }),
+			"hexadecimal":    hex.EncodeToString([]byte(secret)),
+			"hex, upper":     fmt.Sprintf("%X", secret),
 		} {
 			out := a.Scrub("before " + text + " after")
 			if !strings.Contains(out, "***") || !strings.HasPrefix(out, "before ") || !strings.HasSuffix(out, " after") {
@@ -38,6 +44,24 @@ func TestScrubKnowsEveryForm(t *testing.T) {
 			for _, form := range forms(login{"me", secret}) {
 				if strings.Contains(out, form) {
 					t.Errorf("%q, %s: %q still holds %q", secret, name, out, form)
+				}
+			}
+		}
+	}
+}
+
+// A secret inside something longer that was encoded as one: no eight digits in
+// a row that stand for it are left.
+func TestScrubInsideBase64(t *testing.T) {
+	const secret = "s3cr3t-0f-acme?>"
+	a := mustAuth(t, "https://git.example.com/r", map[string]string{"username": "me", "password": secret})
+	for _, enc := range []*base64.Encoding{base64.StdEncoding, base64.URLEncoding} {
+		for before := range 4 {
+			whole := enc.EncodeToString([]byte(strings.Repeat("y", before) + secret + "@z"))
+			out := a.Scrub(whole)
+			for i := (before*8 + 5) / 6; i+8 <= (before+len(secret))*8/6; i++ {
+				if strings.Contains(out, whole[i:i+8]) {
+					t.Errorf("%d bytes before: %q of %q is left in %q", before, whole[i:i+8], whole, out)
 				}
 			}
 		}

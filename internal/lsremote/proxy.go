@@ -18,6 +18,7 @@ import (
 	xproxy "golang.org/x/net/proxy"
 
 	"github.com/gitpin/terraform-provider-gitpin/internal/fault"
+	"github.com/gitpin/terraform-provider-gitpin/internal/gitauth"
 )
 
 // proxies says through which proxy an http(s) host is reached. It is computed
@@ -28,6 +29,7 @@ import (
 // variables for http.
 type proxies struct {
 	choose func(*url.URL) (*url.URL, error)
+	logins []*url.Userinfo // of all of them
 }
 
 // newProxies takes the configured proxy, or, where that is nil, the standard
@@ -44,14 +46,38 @@ func newProxies(p *Proxy) (*proxies, error) {
 			env.HTTPProxy = all
 		}
 		env.HTTPSProxy, env.HTTPProxy = usable(env.HTTPSProxy), usable(env.HTTPProxy)
-		return &proxies{choose: env.ProxyFunc()}, nil
+		return &proxies{choose: env.ProxyFunc(), logins: loginsOf(env.HTTPSProxy, env.HTTPProxy)}, nil
 	}
 	u, err := p.parse()
 	if err != nil {
 		return nil, err
 	}
 	explicit := httpproxy.Config{HTTPProxy: u.String(), HTTPSProxy: u.String(), NoProxy: p.NoProxy}
-	return &proxies{choose: explicit.ProxyFunc()}, nil
+	return &proxies{choose: explicit.ProxyFunc(), logins: loginsOf(u.String())}, nil
+}
+
+// loginsOf returns the credentials in the addresses of proxies.
+func loginsOf(addresses ...string) []*url.Userinfo {
+	var logins []*url.Userinfo
+	for _, address := range addresses {
+		if !strings.Contains(address, "://") {
+			address = "http://" + address // as usable has it
+		}
+		if u, err := url.Parse(address); err == nil && u.User != nil {
+			logins = append(logins, u.User)
+		}
+	}
+	return logins
+}
+
+// scrub hides the proxies' credentials in text. A proxy that takes plain http
+// requests itself also answers in the place of the server.
+func (p *proxies) scrub(text string) string {
+	for _, login := range p.logins {
+		password, _ := login.Password()
+		text = gitauth.ScrubLogin(text, login.Username(), password)
+	}
+	return text
 }
 
 func firstEnv(names ...string) string {

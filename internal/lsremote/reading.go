@@ -80,9 +80,10 @@ func (r *reading) fail(ctx context.Context, err error) *fault.Error {
 func (r *reading) explain(e *fault.Error) *fault.Error {
 	shown := *e
 	shown.Asked = r.query.String() + " of " + r.remote.String()
-	shown.Happened = r.auth.Scrub(e.Happened)
-	shown.Advice = r.auth.Scrub(e.Advice)
-	shown.Server = fault.Clean(r.auth.Scrub(e.Server))
+	scrub := func(text string) string { return r.proxies.scrub(r.auth.Scrub(text)) }
+	shown.Happened = scrub(e.Happened)
+	shown.Advice = scrub(e.Advice)
+	shown.Server = fault.Clean(scrub(e.Server))
 	return &shown
 }
 
