@@ -2,6 +2,7 @@ package lsremote
 
 import (
 	"fmt"
+	"net/http"
 	"net/url"
 	"strings"
 	"testing"
@@ -233,4 +234,20 @@ func TestI6ProxySettings(t *testing.T) {
 	t.Setenv("HTTPS_PROXY", "ftp://u:s3cr3t@proxy")
 	_, err = read(t, newTestClient(t, Config{}), "https://"+webHost+"/a.git", refs("HEAD"))
 	wantText(t, wantFault(t, err, fault.Proxy), `kind "ftp"`)
+}
+
+func TestProxyFor(t *testing.T) {
+	c := newTestClient(t, Config{Proxy: &Proxy{URL: "http://proxy.example.com:3128", NoProxy: "direct.example.com"}})
+	for url, want := range map[string]string{
+		"https://api.example.com/x": "http://proxy.example.com:3128", "http://api.example.com/x": "http://proxy.example.com:3128",
+		"https://direct.example.com/x": "<nil>", "http://127.0.0.1/x": "<nil>",
+	} {
+		r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, url, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got, err := c.ProxyFor(r); err != nil || fmt.Sprint(got) != want {
+			t.Errorf("%s: got %v, %v", url, got, err)
+		}
+	}
 }
