@@ -5,7 +5,9 @@ import (
 	"bytes"
 	"crypto/sha256"
 	"encoding/hex"
+	"errors"
 	"fmt"
+	"io/fs"
 	"maps"
 	"os"
 	"os/exec"
@@ -15,6 +17,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"testing/fstest"
 	"time"
 )
 
@@ -125,7 +128,7 @@ func readRelease(dir string) (release, error) {
 
 // buildRelease builds what goreleaser would build for this machine.
 func buildRelease() (release, error) {
-	binary, err := build(root, ownVersion)
+	binary, err := build(ownVersion)
 	if err != nil {
 		return release{}, err
 	}
@@ -146,17 +149,45 @@ func buildRelease() (release, error) {
 	return r, nil
 }
 
-// build builds the provider for this machine from the module in source, with
-// the flags of .goreleaser.yml, and returns the binary.
-func build(source, version string) ([]byte, error) {
+// source is the module as it was when the tests began: somebody may be editing it.
+var source = sync.OnceValues(func() (fs.FS, error) {
+	files := fstest.MapFS{}
+	module := os.DirFS(root)
+	err := fs.WalkDir(module, "internal", func(path string, entry fs.DirEntry, err error) error {
+		if err != nil || entry.IsDir() || strings.HasSuffix(path, "_test.go") {
+			return err
+		}
+		data, err := fs.ReadFile(module, path)
+		files[path] = &fstest.MapFile{Data: data}
+		return err
+	})
+	for _, path := range []string{"main.go", "go.mod", "go.sum"} {
+		data, readErr := fs.ReadFile(module, path)
+		files[path] = &fstest.MapFile{Data: data}
+		err = errors.Join(err, readErr)
+	}
+	return files, err
+})
+
+// build builds the provider for this machine, with the flags of
+// .goreleaser.yml, in a directory that no other build has used, and returns the
+// binary.
+func build(version string) ([]byte, error) {
+	module, err := source()
+	if err != nil {
+		return nil, err
+	}
 	dir, err := os.MkdirTemp("", "gitpin-release-")
 	if err != nil {
 		return nil, err
 	}
 	defer os.RemoveAll(dir)
-	path := filepath.Join(dir, "provider")
+	if err := os.CopyFS(dir, module); err != nil {
+		return nil, err
+	}
+	path := filepath.Join(dir, "built")
 	cmd := exec.Command("go", "build", "-trimpath", "-buildvcs=false", "-ldflags", "-s -w -X main.version="+version, "-o", path, ".")
-	cmd.Dir = source
+	cmd.Dir = dir
 	cmd.Env = append(os.Environ(), "CGO_ENABLED=0")
 	if out, err := cmd.CombinedOutput(); err != nil {
 		return nil, fmt.Errorf("go build: %w\n%s", err, out)
