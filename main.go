@@ -4,7 +4,10 @@ package main
 import (
 	"context"
 	"flag"
+	"fmt"
+	"io"
 	"log"
+	"os"
 	"time"
 
 	"github.com/hashicorp/terraform-plugin-framework/providerserver"
@@ -16,6 +19,9 @@ import (
 var version = "dev"
 
 func main() {
+	// net/http hands what a misbehaving server sends to this logger. Nothing of a
+	// server's text belongs into Terraform's log.
+	log.SetOutput(io.Discard)
 	debug := flag.Bool("debug", false, "serve for a debugger: print the TF_REATTACH_PROVIDERS value and wait")
 	flag.Parse()
 	err := providerserver.Serve(context.Background(), provider.New(version, time.Now), providerserver.ServeOpts{
@@ -24,6 +30,7 @@ func main() {
 		ProtocolVersion: 6,
 	})
 	if err != nil {
-		log.Fatal(err)
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
 	}
 }

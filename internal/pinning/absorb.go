@@ -37,8 +37,24 @@ func Absorb(rec Record, p Policy, r Reading, now time.Time) Record {
 	next.Facts.LastSuccess = now
 	next.judge(p, false)
 
-	// A success is worth a line in the state only together with other news, or
-	// once a third of the threshold has gone by.
+	return withNews(rec, next, p, now)
+}
+
+// AbsorbBeside is Absorb for a member of a set of which another member could not
+// be read: what the pin could move to stays as it was, so that no plan moves a
+// part of the set. What says whether the pin is good is absorbed.
+func AbsorbBeside(rec Record, p Policy, r Reading, now time.Time) Record {
+	next := Absorb(rec, p, r, now)
+	next.Latest, next.UpdateAvailable = rec.Latest, rec.UpdateAvailable
+	next.Facts.Sightings, next.Facts.NoMatch = rec.Facts.Sightings, rec.Facts.NoMatch
+	next.Facts.Unread = unread(rec, p)
+	return withNews(rec, next, p, now)
+}
+
+// withNews returns next, which was read at now, if it says anything that rec
+// does not, and rec otherwise. A success is worth a line in the state only
+// together with other news, or once a third of the threshold has gone by.
+func withNews(rec, next Record, p Policy, now time.Time) Record {
 	last := rec.Facts.LastSuccess
 	due := last.IsZero() || (p.FreshnessThreshold > 0 && now.Sub(last) >= p.FreshnessThreshold/3)
 	quiet := next
@@ -49,14 +65,18 @@ func Absorb(rec Record, p Policy, r Reading, now time.Time) Record {
 	return next
 }
 
+// unread reports whether a reading that brought nothing to move to is worth
+// remembering: an outage is no news of a pin that has nothing to follow.
+func unread(rec Record, p Policy) bool {
+	return p.Update == UpdateFollow && !rec.Strict && rec.UpdateAvailable
+}
+
 // AbsorbFailure returns rec after a reading that failed at the time now:
 // nothing is forgotten, and the pin turns stale once the last success on record
 // is too old.
 func AbsorbFailure(rec Record, p Policy, now time.Time) Record {
 	next := rec
-	// Written only where it matters: an outage is no news of a pin that has
-	// nothing to follow.
-	next.Facts.Unread = p.Update == UpdateFollow && !rec.Strict && rec.UpdateAvailable
+	next.Facts.Unread = unread(rec, p)
 	_, stale := p.Stale(rec.Facts.LastSuccess, now)
 	next.judge(p, stale)
 	return next

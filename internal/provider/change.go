@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/hashicorp/terraform-plugin-framework/diag"
+	"github.com/hashicorp/terraform-plugin-framework/types"
 
 	"github.com/gitpin/terraform-provider-gitpin/internal/gitpoll"
 	"github.com/gitpin/terraform-provider-gitpin/internal/pinning"
@@ -100,6 +101,39 @@ func (c change) settle(ctx context.Context, s *services, read source) (settled, 
 	_, out.input.Stale = c.policy.Stale(out.lastSuccess, s.now())
 	out.decision = pinning.Decide(out.input)
 	return out, diags
+}
+
+// written returns what an apply records of a change that was planned so: the
+// planned values, with the times that no plan could know. offered is the reading
+// that a self-observing creation or plumbing change was planned from. Nothing is
+// recorded but what was planned (invariant I3).
+func (c change) written(ctx context.Context, planned recordModel, offered gitpoll.Observation, now time.Time) (recordModel, pinning.Facts, diag.Diagnostics) {
+	target, diags := planned.record(ctx, pinning.Facts{}, c.strict)
+	plumbing, err := c.target.Plumbing()
+	if err != nil || planned.Commit.IsUnknown() {
+		diags.Append(notPlanned(named(c.target, "")))
+	}
+	in := pinning.Input{Prior: c.prior, Policy: c.policy, PriorPolicy: c.priorPolicy, Strict: c.strict, SamePlumbing: c.samePlumbing(plumbing)}
+	if offered.Commit != "" {
+		seen := seenOf(offered)
+		in.Offered = &seen
+		if !c.strict && !in.SamePlumbing && !seen.Same(target.Pin) {
+			diags.Append(planBroken(named(c.target, target.Pin.TrackingRef), target.Pin.Commit, seen.Commit))
+		}
+	}
+	if diags.HasError() {
+		return planned, pinning.Facts{}, diags
+	}
+	// The plan left this time unknown exactly where the pin moves.
+	moves := planned.PinnedAt.IsUnknown()
+	record := pinning.Apply(in, pinning.Decision{Move: moves, To: target.Pin}, now)
+	if moves {
+		planned.PinnedAt = types.StringValue(gitpoll.FormatTime(now))
+	}
+	if !wholly(ctx, planned.Latest) {
+		diags.Append(planned.fillLatest(ctx, target.Latest, types.StringValue(gitpoll.FormatTime(record.Latest.At)))...)
+	}
+	return planned, record.Facts, diags
 }
 
 // refusal returns the error of a plan that must fail, if it must.

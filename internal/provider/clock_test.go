@@ -42,7 +42,7 @@ func newClockWorkspace(t *testing.T) (*workspace, *clock) {
 	configs, closed := make(chan *plugin.ReattachConfig, 1), make(chan struct{})
 	serve := func() tfprotov6.ProviderServer { return providerserver.NewProtocol6(New("test", c.Now)())() }
 	go func() {
-		if err := tf6server.Serve("registry.terraform.io/gitpin/gitpin", serve, tf6server.WithDebug(ctx, configs, closed), tf6server.WithoutLogStderrOverride()); err != nil {
+		if err := tf6server.Serve("registry.terraform.io/gitpin/gitpin", serve, tf6server.WithDebug(ctx, configs, closed), tf6server.WithLoggingSink(t)); err != nil {
 			t.Error(err)
 		}
 	}()

@@ -206,7 +206,7 @@ var noteText = map[pinning.Note][2]string{
 	pinning.NoteTriggersRecorded: {"The first triggers of an imported pin are recorded, not obeyed",
 		"An import says nothing of the triggers that led to the commit, so the first ones are taken as those. Change them once more to re-pin."},
 	pinning.NoteTooYoung: {"No commit is old enough to re-pin to",
-		"The triggers changed, but nothing newer has been seen for min_observed_age (as of the last refresh). The recorded commit stays. Change triggers again later, or lower min_observed_age and refresh first."},
+		"The triggers changed, but as of the last refresh no newer commit is known to be old enough (a changed min_observed_age counts from the next refresh on). The recorded commit stays and the triggers are recorded. Change them again later."},
 	pinning.NoteObservationFailed: {"A pin's observation failed, so the pin stays", ""},
 }
 
@@ -236,4 +236,15 @@ func sameInUnicode(one, other string) diag.Diagnostic {
 	return diag.NewErrorDiagnostic("Two refs have the same name to Terraform",
 		fmt.Sprintf("The refs %+q and %+q differ only in their Unicode form, which Terraform does not tell apart: one would silently stand for both. "+
 			"Narrow prefixes or pattern so that only one of them is listed, or rename one.", one, other))
+}
+
+func notPlanned(what string) diag.Diagnostic {
+	return diag.NewErrorDiagnostic("The plan shows no commit",
+		"The commit of "+what+" is still unknown during apply, so there is nothing that a plan has shown. Nothing is recorded. "+
+			"Plan again; if it happens again, please report it with the configuration.")
+}
+
+func skippedRefs(n int) diag.Diagnostic {
+	return diag.NewWarningDiagnostic("Some refs cannot be shown",
+		fmt.Sprintf("%d of the refs that were asked for have names that are no valid UTF-8. Git allows such names, Terraform cannot hold them: they are left out. Rename them on the server.", n))
 }

@@ -56,15 +56,18 @@ func (moduleSourceFunction) Run(ctx context.Context, req function.RunRequest, re
 func moduleSource(remoteText, commit, subdir string) (string, *function.FuncError) {
 	remote, err := giturl.Parse(remoteText)
 	if err != nil {
-		return "", function.NewFuncError(err.Error())
+		return "", functionError(err)
+	}
+	if strings.Contains(strings.TrimPrefix(remote.Path, "/"), "//") {
+		return "", function.NewFuncError("the path of the url holds \"//\", which divides the repository from the folder in a module source: write it with single slashes")
 	}
 	if !gitref.IsID(commit) {
-		return "", function.NewArgumentFuncError(1, "commit must be a full commit id: 40 or 64 lower-case hex digits. Abbreviated ids and names can move.")
+		return "", function.NewArgumentFuncError(1, "commit must be a full commit id: 40 or 64 lower-case hex digits. Abbreviated ids and names can move")
 	}
 	subdir = strings.Trim(subdir, "/")
 	for _, segment := range strings.Split(subdir, "/") {
 		if segment == ".." || segment == "." || (segment == "" && subdir != "") {
-			return "", function.NewArgumentFuncError(2, "subdir must be a plain path inside the repository, without empty segments, \".\" or \"..\".")
+			return "", function.NewArgumentFuncError(2, "subdir must be a plain path inside the repository, without empty segments, \".\" or \"..\"")
 		}
 	}
 	address := "git::" + sourceURL(remote)
@@ -86,4 +89,10 @@ func sourceURL(remote giturl.Remote) string {
 		u.User = url.User(remote.User)
 	}
 	return u.String()
+}
+
+// functionError is the error of a function. It names no argument: core would
+// quote it, and it may hold a secret. Core adds the full stop.
+func functionError(err error) *function.FuncError {
+	return function.NewFuncError(strings.TrimSuffix(err.Error(), "."))
 }

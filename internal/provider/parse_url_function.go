@@ -51,9 +51,7 @@ func (parseURLFunction) Run(ctx context.Context, req function.RunRequest, resp *
 	}
 	remote, err := giturl.Parse(text)
 	if err != nil {
-		// Not an argument error: core would quote the argument, and it may hold
-		// a secret.
-		resp.Error = function.NewFuncError(err.Error())
+		resp.Error = functionError(err)
 		return
 	}
 	port := types.Int64Null()

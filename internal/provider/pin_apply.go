@@ -6,7 +6,9 @@ import (
 
 	"github.com/hashicorp/terraform-plugin-framework/diag"
 	"github.com/hashicorp/terraform-plugin-framework/resource"
+	"github.com/hashicorp/terraform-plugin-framework/types"
 
+	"github.com/gitpin/terraform-provider-gitpin/internal/gitpoll"
 	"github.com/gitpin/terraform-provider-gitpin/internal/pinning"
 )
 
@@ -46,29 +48,43 @@ func (r *pinResource) Update(ctx context.Context, req resource.UpdateRequest, re
 // Delete forgets the pin: there is nothing elsewhere to delete.
 func (r *pinResource) Delete(context.Context, resource.DeleteRequest, *resource.DeleteResponse) {}
 
-// apply turns c.plan into the state to record, and refuses to record anything
-// but what was planned (invariant I3).
+// apply turns c.plan into the state to record. The inputs are those of the plan:
+// core hands the raw configuration to an apply, without regard to
+// ignore_changes.
 func (r *pinResource) apply(ctx context.Context, c *pinChange) (pinning.Facts, diag.Diagnostics) {
-	planned := c.plan
-	now := r.services.now().UTC().Truncate(time.Second)
-	change, diags := c.change(ctx)
+	change, diags := c.changeOf(ctx, c.plan)
 	if diags.HasError() {
 		return pinning.Facts{}, diags
 	}
-	out, more := change.settle(ctx, r.services, r.services.readOnce)
-	diags.Append(more...)
-	if diags.HasError() {
-		return pinning.Facts{}, diags
+	offered := change.offered
+	switch {
+	case change.needsReading():
+		plumbing, err := change.target.Plumbing()
+		if err == nil {
+			offered, err = r.services.readOnce(ctx, change.target, plumbing)
+		}
+		if err != nil {
+			diags.Append(nothingObserved(err))
+			return pinning.Facts{}, diags
+		}
+	case change.strict && isSet(c.config.Observation):
+		offered = newerOf(ctx, offered, c.config.Observation)
 	}
-	diags.Append(out.refusal(now)...)
-	if diags.HasError() {
-		return pinning.Facts{}, diags
+	var facts pinning.Facts
+	var more diag.Diagnostics
+	c.plan.recordModel, facts, more = change.written(ctx, c.plan.recordModel, offered, r.services.now().UTC().Truncate(time.Second))
+	return facts, append(diags, more...)
+}
+
+// newerOf returns the configured observation if it is of the same plumbing as
+// the planned one, which may be an older one on record. It tells when the remote
+// was last read.
+func newerOf(ctx context.Context, planned gitpoll.Observation, configured types.Object) gitpoll.Observation {
+	o, diags := genuineObservation(ctx, configured)
+	own, err := planned.Plumbing()
+	other, otherErr := o.Plumbing()
+	if diags.HasError() || err != nil || otherErr != nil || own != other || o.Error != "" {
+		return planned
 	}
-	record := pinning.Apply(out.input, out.decision, now)
-	if !planned.Commit.IsUnknown() && planned.Commit.ValueString() != record.Pin.Commit {
-		diags.Append(planBroken(named(out.target, record.Pin.TrackingRef), planned.Commit.ValueString(), record.Pin.Commit))
-		return pinning.Facts{}, diags
-	}
-	diags.Append(c.plan.fill(ctx, record)...)
-	return record.Facts, diags
+	return o
 }

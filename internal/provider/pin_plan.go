@@ -69,15 +69,25 @@ func (c pinChange) change(ctx context.Context) (change, diag.Diagnostics) {
 	if diags.HasError() {
 		return change{}, diags
 	}
-	out := change{strict: c.config.strict(), policy: c.plan.policy()}
-	var more diag.Diagnostics
+	out, more := c.changeOf(ctx, c.config)
+	diags.Append(more...)
 	if out.strict {
-		out.offered, more = genuineObservation(ctx, c.config.Observation)
+		_, more = genuineObservation(ctx, c.config.Observation)
+		diags.Append(more...)
+	}
+	return out, diags
+}
+
+// changeOf returns the change to what feed asks for.
+func (c pinChange) changeOf(ctx context.Context, feed pinModel) (change, diag.Diagnostics) {
+	out := change{strict: feed.strict(), policy: c.plan.policy()}
+	var diags, more diag.Diagnostics
+	if out.strict {
+		out.offered, _, diags = observationFrom(ctx, feed.Observation)
 		out.target = out.offered.Target
 	} else {
-		out.target, more = c.config.selectorModel.target(ctx)
+		out.target, diags = feed.selectorModel.target(ctx)
 	}
-	diags.Append(more...)
 	if c.prior == nil {
 		return out, diags
 	}
@@ -86,19 +96,14 @@ func (c pinChange) change(ctx context.Context) (change, diag.Diagnostics) {
 	out.prior, out.priorPolicy = &record, c.prior.policy()
 	out.priorTarget, more = c.prior.recordedTarget(ctx)
 	diags.Append(more...)
-	out.triggersChanged = c.config.triggersChanged(c.prior.policyModel)
+	out.triggersChanged = feed.triggersChanged(c.prior.policyModel)
 	return out, diags
 }
 
 // plan fills c.plan.
 func (r *pinResource) plan(ctx context.Context, c *pinChange) diag.Diagnostics {
-	if c.prior != nil && !c.config.Triggers.IsUnknown() && !c.config.triggersChanged(c.prior.policyModel) {
-		// Null equals an empty map: the spelling on record stays.
-		c.plan.Triggers = c.prior.Triggers
-	}
 	if !c.known(ctx) {
-		c.planUnknown(ctx)
-		return nil
+		return c.planUnknown(ctx)
 	}
 	change, diags := c.change(ctx)
 	if diags.HasError() {
@@ -121,7 +126,8 @@ func (r *pinResource) plan(ctx context.Context, c *pinChange) diag.Diagnostics {
 	if out.decision.Note != "" {
 		diags.Append(noted(out.decision.Note, out.cause))
 	}
-	diags.Append(c.fillPlan(ctx, out)...)
+	c.keepObservation(change)
+	diags.Append(c.plan.recordModel.plan(ctx, out, pinning.Apply(out.input, out.decision, time.Time{}))...)
 	if out.fresh {
 		diags.Append(freshReading())
 	}
@@ -137,27 +143,37 @@ func (c pinChange) known(ctx context.Context) bool {
 // observation alone is unknown (its data source is read during apply) keeps its
 // commit known, so that nothing downstream changes; everything else is resolved
 // at apply.
-func (c *pinChange) planUnknown(ctx context.Context) {
-	held := c.prior != nil && c.config.Observation.IsUnknown() && c.plan.policyModel.known(ctx) &&
+func (c *pinChange) planUnknown(ctx context.Context) diag.Diagnostics {
+	held := c.prior != nil && c.config.Observation.IsUnknown() && c.config.selectorModel.absent() && c.plan.policyModel.known(ctx) &&
 		c.plan.policy().Update == pinning.UpdateHold && !c.config.triggersChanged(c.prior.policyModel)
-	if !held {
-		c.plan.unknown()
-		return
+	if held {
+		c.plan.keep(c.prior.recordModel)
+		if c.prior.strict() {
+			c.plan.Observation = c.prior.Observation
+		}
+		return nil
 	}
-	c.plan.keep(c.prior.recordModel)
-	if c.prior.strict() {
-		c.plan.Observation = c.prior.Observation
+	c.plan.unknown()
+	if !c.config.strict() || !wholly(ctx, c.config.Observation) {
+		return nil
 	}
+	change, diags := c.change(ctx)
+	if !diags.HasError() {
+		c.keepObservation(change)
+	}
+	return diags
 }
 
-// fillPlan sets the planned values from a decision.
-func (c *pinChange) fillPlan(ctx context.Context, out settled) diag.Diagnostics {
-	if !out.decision.Move && out.input.Strict && c.prior.strict() {
-		// A held pin keeps the observation it was recorded from: a newer one of
-		// the same plumbing is no change.
+// keepObservation plans the observation on record in place of another one of
+// the same plumbing. The state needs it for the plumbing only, a held pin would
+// show a difference in every plan, and the rule must not ask whether the pin
+// moves: while an input is unknown, the first plan cannot know that and the
+// second, during apply, can.
+func (c *pinChange) keepObservation(change change) {
+	plumbing, err := change.target.Plumbing()
+	if err == nil && change.strict && c.prior != nil && c.prior.strict() && change.samePlumbing(plumbing) {
 		c.plan.Observation = c.prior.Observation
 	}
-	return c.plan.recordModel.plan(ctx, out, pinning.Apply(out.input, out.decision, time.Time{}))
 }
 
 // sameInputs reports whether nothing that is configured differs.

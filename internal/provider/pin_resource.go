@@ -41,7 +41,7 @@ func (r *pinResource) Schema(_ context.Context, _ resource.SchemaRequest, resp *
 	attributes["observation"] = schema.ObjectAttribute{
 		Optional: true, AttributeTypes: observationTypes,
 		MarkdownDescription: "The `observation` of a `gitpin_ref`, as it is: the strict form. The reading travels inside the plan file, so apply records the commit that the plan showed even when the ref has moved since. " +
-			"Excludes `url` and the selectors. Its checksum guards against accidental edits; it is no security boundary.",
+			"Excludes `url` and the selectors. In state it stays the first one of its url and selector; what is pinned is in `commit`. Its checksum guards against accidental edits; it is no security boundary.",
 	}
 	resp.Schema = schema.Schema{
 		MarkdownDescription: "Records the commit of a git ref in state, and moves only through a plan that shows it. Feed it an `observation` (the strict form) or a `url` and a selector (self-observing).",

@@ -2,11 +2,11 @@ package provider
 
 import (
 	"context"
-	"strings"
 	"time"
 
 	"github.com/hashicorp/terraform-plugin-framework/diag"
 	"github.com/hashicorp/terraform-plugin-framework/resource"
+	"github.com/hashicorp/terraform-plugin-framework/types"
 
 	"github.com/gitpin/terraform-provider-gitpin/internal/fault"
 	"github.com/gitpin/terraform-provider-gitpin/internal/gitpoll"
@@ -52,30 +52,33 @@ func (r *pinSetResource) Update(ctx context.Context, req resource.UpdateRequest,
 func (r *pinSetResource) Delete(context.Context, resource.DeleteRequest, *resource.DeleteResponse) {
 }
 
-// apply turns c.plan into the state to record, and refuses to record anything
-// but what was planned (invariant I3).
+// apply turns c.plan into the state to record, from the inputs of the plan; see
+// pinResource.apply.
 func (r *pinSetResource) apply(ctx context.Context, c *setChange) (map[string]pinning.Facts, diag.Diagnostics) {
-	planned := c.plan.Commits.Elements() // empty if it was unknown
-	now := r.services.now().UTC().Truncate(time.Second)
-	members, diags := c.members(ctx)
+	members, diags := c.membersOf(ctx, c.plan, false)
+	planned, more := c.plan.records(ctx)
+	diags.Append(more...)
 	if diags.HasError() {
 		return nil, diags
 	}
-	outs, diags := r.services.settleAll(ctx, members, r.services.sweepOnce)
+	now := r.services.now().UTC().Truncate(time.Second)
+	results := r.services.sweepOnce(ctx, needReading(members))
+	configured := c.config.Observations.Elements()
 	records, facts := map[string]recordModel{}, map[string]pinning.Facts{}
 	for _, m := range members {
-		out := outs[m.name]
-		if refused := out.refusal(now); refused.HasError() {
-			diags.Append(forMember(m.name, refused)...)
-			continue
+		offered := m.change.offered
+		if result, there := results[m.name]; there {
+			if result.Err != nil {
+				diags.Append(forMember(m.name, diag.Diagnostics{nothingObserved(result.Err)})...)
+				continue
+			}
+			offered = result.Observation
+		} else if object, ok := configured[m.name].(types.Object); ok && m.change.strict && isSet(object) {
+			offered = newerOf(ctx, offered, object)
 		}
-		result := pinning.Apply(out.input, out.decision, now)
-		var record recordModel
-		diags.Append(record.fill(ctx, result)...)
-		if p, there := planned[m.name]; there && !p.IsUnknown() && !p.Equal(record.Commit) {
-			diags.Append(planBroken("Member "+m.name+": "+named(out.target, result.Pin.TrackingRef), strings.Trim(p.String(), "\""), result.Pin.Commit))
-		}
-		records[m.name], facts[m.name] = record, result.Facts
+		var more diag.Diagnostics
+		records[m.name], facts[m.name], more = m.change.written(ctx, planned[m.name], offered, now)
+		diags.Append(forMember(m.name, more)...)
 	}
 	if diags.HasError() {
 		return nil, diags
@@ -132,13 +135,17 @@ func (r *pinSetResource) refresh(ctx context.Context, state *pinSetModel, member
 		switch failure := failures[m.name]; {
 		case fault.KindOf(failure) == fault.Canceled:
 			return nil, diags
-		case err != nil, len(failures) > 0 && failure == nil:
+		case err != nil:
 			record = pinning.AbsorbFailure(record, policy, now)
 		case failure != nil:
 			record = pinning.AbsorbFailure(record, policy, now)
 			diags.Append(forMember(m.name, diag.Diagnostics{holding(remote, failure)})...)
 		default:
-			record = pinning.Absorb(record, policy, readingOf(ads[m.name], selector), now)
+			absorb := pinning.Absorb
+			if len(failures) > 0 {
+				absorb = pinning.AbsorbBeside
+			}
+			record = absorb(record, policy, readingOf(ads[m.name], selector), now)
 			diags.Append(forMember(m.name, observedWarnings(named(m.target, record.Pin.TrackingRef), record, policy))...)
 		}
 		var model recordModel

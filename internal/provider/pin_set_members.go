@@ -28,22 +28,28 @@ func (c setChange) members(ctx context.Context) ([]setMember, diag.Diagnostics) 
 	if diags.HasError() {
 		return nil, diags
 	}
+	return c.membersOf(ctx, c.config, true)
+}
+
+// membersOf returns the members that feed asks for. genuine demands checksums
+// that fit.
+func (c setChange) membersOf(ctx context.Context, feed pinSetModel, genuine bool) ([]setMember, diag.Diagnostics) {
 	recorded, diags := c.recorded(ctx)
 	var members []setMember
-	for _, name := range c.config.names() {
-		element := c.config.feed().Elements()[name]
+	for _, name := range feed.names() {
+		element := feed.feed().Elements()[name]
 		m := setMember{name: name, known: wholly(ctx, element)}
 		if m.known {
-			target, offered, more := c.config.target(ctx, element, true)
+			target, offered, more := feed.target(ctx, element, genuine)
 			diags.Append(forMember(name, more)...)
-			m.change = change{target: target, strict: c.config.strict(), offered: offered, policy: c.plan.policy()}
+			m.change = change{target: target, strict: feed.strict(), offered: offered, policy: c.plan.policy()}
 		}
 		members = append(members, m)
 	}
 	if diags.HasError() || c.prior == nil {
 		return members, diags
 	}
-	triggered := c.config.triggersChanged(c.prior.policyModel)
+	triggered := feed.triggersChanged(c.prior.policyModel)
 	for name, prior := range matchPrior(members, recorded) {
 		i := slices.IndexFunc(members, func(m setMember) bool { return m.name == name })
 		members[i].change.prior, members[i].change.priorTarget = &prior.record, prior.target
@@ -112,16 +118,22 @@ func matchPrior(members []setMember, recorded []recordedMember) map[string]recor
 	return found
 }
 
-// settleAll settles all known members, with one sweep for those that need a
-// reading. All or none: if one member could not be observed, no recorded member
-// moves. A new member, or one whose plumbing has changed, stands for itself.
-func (s *services) settleAll(ctx context.Context, members []setMember, read sweep) (map[string]settled, diag.Diagnostics) {
+// needReading returns the targets that must be read from the remote first.
+func needReading(members []setMember) map[string]gitpoll.Target {
 	targets := map[string]gitpoll.Target{}
 	for _, m := range members {
 		if m.known && m.change.needsReading() {
 			targets[m.name] = m.change.target
 		}
 	}
+	return targets
+}
+
+// settleAll settles all known members, with one sweep for those that need a
+// reading. All or none: if one member could not be observed, no recorded member
+// moves. A new member, or one whose plumbing has changed, stands for itself.
+func (s *services) settleAll(ctx context.Context, members []setMember, read sweep) (map[string]settled, diag.Diagnostics) {
+	targets := needReading(members)
 	var results map[string]gitpoll.Result
 	if len(targets) > 0 {
 		results = read(ctx, targets)

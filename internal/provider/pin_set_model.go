@@ -43,13 +43,13 @@ func (m pinSetModel) names() []string { return slices.Sorted(maps.Keys(m.feed().
 func (m pinSetModel) validateFeed(ctx context.Context) diag.Diagnostics {
 	var diags diag.Diagnostics
 	switch {
-	case m.strict() && !m.Pins.IsNull():
+	case isSet(m.Observations) && isSet(m.Pins):
 		diags.AddError("A pin set is fed in one way only", "Both observations and pins are set. Use observations (the strict form: apply records what the plan showed) or pins (self-observing), not both.")
-	case !m.strict() && m.Pins.IsNull():
+	case m.Observations.IsNull() && m.Pins.IsNull():
 		diags.AddError("A pin set needs observations or pins", "The observations are null or missing, and there are no pins either. Set observations = data.gitpin_snapshot.NAME.observations, or pins = { name = { url = …, branch = … } }.")
 	}
-	if diags.HasError() {
-		return diags
+	if diags.HasError() || m.Observations.IsUnknown() || m.Pins.IsUnknown() {
+		return diags // what is unknown may still turn out to be null
 	}
 	for _, name := range m.names() {
 		element := m.feed().Elements()[name]

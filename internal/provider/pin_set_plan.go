@@ -2,8 +2,10 @@ package provider
 
 import (
 	"context"
+	"maps"
 	"time"
 
+	"github.com/hashicorp/terraform-plugin-framework/attr"
 	"github.com/hashicorp/terraform-plugin-framework/diag"
 	"github.com/hashicorp/terraform-plugin-framework/resource"
 	"github.com/hashicorp/terraform-plugin-framework/tfsdk"
@@ -30,7 +32,7 @@ func (r *pinSetResource) ModifyPlan(ctx context.Context, req resource.ModifyPlan
 	if resp.Diagnostics.HasError() {
 		return
 	}
-	if c.unchanged() {
+	if c.unchanged(ctx) {
 		resp.Plan.Raw = req.State.Raw
 		return
 	}
@@ -62,13 +64,8 @@ func loadSetChange(ctx context.Context, config tfsdk.Config, plan tfsdk.Plan, st
 
 // plan fills c.plan.
 func (r *pinSetResource) plan(ctx context.Context, c *setChange) diag.Diagnostics {
-	if c.prior != nil && !c.config.Triggers.IsUnknown() && !c.config.triggersChanged(c.prior.policyModel) {
-		// Null equals an empty map: the spelling on record stays.
-		c.plan.Triggers = c.prior.Triggers
-	}
-	if !c.plan.policyModel.known(ctx) || c.config.feed().IsUnknown() {
-		c.planUnknown(ctx)
-		return nil
+	if !c.plan.policyModel.known(ctx) || c.config.Pins.IsUnknown() || c.config.Observations.IsUnknown() {
+		return c.planUnknown(ctx)
 	}
 	members, diags := c.members(ctx)
 	if diags.HasError() {
@@ -79,10 +76,14 @@ func (r *pinSetResource) plan(ctx context.Context, c *setChange) diag.Diagnostic
 	if diags.HasError() {
 		return diags
 	}
+	priors, more := c.priorRecords(ctx)
+	diags.Append(more...)
 	records, fresh := map[string]recordModel{}, false
 	for _, m := range members {
 		var record recordModel
 		switch out := outs[m.name]; {
+		case !m.known && c.holds(ctx) && isRecorded(priors, m.name):
+			record.keep(priors[m.name])
 		case !m.known, out.fresh && fault.KindOf(out.cause) == fault.CredentialsUnknown:
 			record.unknown() // resolved at apply, once
 		default:
@@ -98,9 +99,7 @@ func (r *pinSetResource) plan(ctx context.Context, c *setChange) diag.Diagnostic
 	if diags.HasError() {
 		return diags
 	}
-	if c.keepsObservations(members, outs) {
-		c.plan.Observations = c.prior.Observations
-	}
+	c.keepObservations(ctx)
 	diags.Append(c.plan.setRecords(ctx, records)...)
 	if fresh {
 		diags.Append(freshReading())
@@ -108,42 +107,97 @@ func (r *pinSetResource) plan(ctx context.Context, c *setChange) diag.Diagnostic
 	return diags
 }
 
+// holds reports whether the members of a strict set stay where they are,
+// whatever their observations turn out to be.
+func (c setChange) holds(ctx context.Context) bool {
+	return c.prior != nil && c.config.Pins.IsNull() && c.plan.policyModel.known(ctx) &&
+		c.plan.policy().Update == pinning.UpdateHold && !c.config.triggersChanged(c.prior.policyModel)
+}
+
+func (c setChange) priorRecords(ctx context.Context) (map[string]recordModel, diag.Diagnostics) {
+	if c.prior == nil {
+		return nil, nil
+	}
+	return c.prior.records(ctx)
+}
+
+func isRecorded(records map[string]recordModel, name string) bool {
+	_, there := records[name]
+	return there
+}
+
 // planUnknown plans with a policy or a map that is not known yet. A held set
 // whose observations alone are unknown keeps its commits known.
-func (c *setChange) planUnknown(ctx context.Context) {
-	held := c.prior != nil && c.config.Observations.IsUnknown() && c.plan.policyModel.known(ctx) &&
-		c.plan.policy().Update == pinning.UpdateHold && !c.config.triggersChanged(c.prior.policyModel)
-	if !held {
+func (c *setChange) planUnknown(ctx context.Context) diag.Diagnostics {
+	if !c.holds(ctx) || !c.config.Observations.IsUnknown() {
 		c.plan.unknown()
-		return
+		c.keepObservations(ctx)
+		return nil
 	}
-	c.plan.Commits, c.plan.Members, c.plan.PinsJSON = c.prior.Commits, c.prior.Members, c.prior.PinsJSON
+	records, diags := c.prior.records(ctx)
+	for name, record := range records {
+		record.keep(record)
+		records[name] = record
+	}
 	if c.prior.strict() {
 		c.plan.Observations = c.prior.Observations
 	}
-	if !c.unchanged() {
-		c.plan.Members = types.MapUnknown(types.ObjectType{AttrTypes: recordTypes})
-	}
+	diags.Append(c.plan.setRecords(ctx, records)...)
+	return diags
 }
 
-// keepsObservations reports whether nothing moves, comes or goes: then newer
-// observations of the same plumbing are no change.
-func (c setChange) keepsObservations(members []setMember, outs map[string]settled) bool {
-	if c.prior == nil || !c.prior.strict() || !c.config.strict() || len(members) != len(c.prior.names()) {
-		return false
+// keepObservations plans the observations on record in place of others of the
+// same names and plumbings; see pinChange.keepObservation. A member that is not
+// known yet is taken for one of the same plumbing.
+func (c *setChange) keepObservations(ctx context.Context) {
+	if c.prior == nil || !c.prior.strict() || !isSet(c.config.Observations) {
+		return
 	}
-	for _, m := range members {
-		if _, same := c.prior.Observations.Elements()[m.name]; !same || !m.known || outs[m.name].decision.Move || !outs[m.name].input.SamePlumbing {
-			return false
+	configured, recorded := c.config.Observations.Elements(), c.prior.Observations.Elements()
+	if len(configured) != len(recorded) {
+		return
+	}
+	for name, element := range configured {
+		old, there := recorded[name]
+		if !there || (wholly(ctx, element) && !samePlumbing(ctx, element, old)) {
+			return
 		}
 	}
-	return true
+	c.plan.Observations = c.prior.Observations
+}
+
+// samePlumbing compares two observations.
+func samePlumbing(ctx context.Context, one, other attr.Value) bool {
+	a, b := plumbingOf(ctx, one), plumbingOf(ctx, other)
+	return a == b && a != ""
+}
+
+// plumbingOf returns the plumbing of an observation, "" if it has none.
+func plumbingOf(ctx context.Context, v attr.Value) string {
+	object, ok := v.(types.Object)
+	if !ok || object.IsNull() {
+		return ""
+	}
+	o, _, diags := observationFrom(ctx, object)
+	plumbing, err := o.Plumbing()
+	if diags.HasError() || err != nil {
+		return ""
+	}
+	return plumbing
 }
 
 // unchanged reports whether the plan is what is on record.
-func (c setChange) unchanged() bool {
-	return c.prior != nil && c.plan.policyModel.equal(c.prior.policyModel) && c.plan.Pins.Equal(c.prior.Pins) &&
-		c.plan.Observations.Equal(c.prior.Observations) && c.plan.Commits.Equal(c.prior.Commits)
+func (c setChange) unchanged(ctx context.Context) bool {
+	if c.prior == nil || !c.plan.policyModel.equal(c.prior.policyModel) || !c.plan.Pins.Equal(c.prior.Pins) ||
+		!c.plan.Observations.Equal(c.prior.Observations) || c.plan.Members.IsUnknown() {
+		return false
+	}
+	planned, diags := c.plan.records(ctx)
+	recorded, more := c.prior.records(ctx)
+	if diags.HasError() || more.HasError() {
+		return false
+	}
+	return maps.EqualFunc(planned, recorded, recordModel.samePin)
 }
 
 // sweepNow makes the readings of a plan, all at once, and remembers them for

@@ -47,6 +47,10 @@ func (p *gitpin) ValidateConfig(ctx context.Context, req provider.ValidateConfig
 	}
 	_, diags := config.keychain(ctx, gitauth.Options{})
 	resp.Diagnostics.Append(diags...)
+	if config.unknownSetting(ctx) == "" {
+		_, diags = config.client(ctx, p.version, p.now)
+		resp.Diagnostics.Append(diags...)
+	}
 }
 
 func (p *gitpin) Configure(ctx context.Context, req provider.ConfigureRequest, resp *provider.ConfigureResponse) {

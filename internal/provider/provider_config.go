@@ -8,6 +8,7 @@ import (
 
 	"github.com/hashicorp/terraform-plugin-framework/attr"
 	"github.com/hashicorp/terraform-plugin-framework/diag"
+	"github.com/hashicorp/terraform-plugin-framework/path"
 	"github.com/hashicorp/terraform-plugin-framework/types"
 	"github.com/hashicorp/terraform-plugin-framework/types/basetypes"
 
@@ -102,7 +103,10 @@ func (m providerModel) client(ctx context.Context, version string, now func() ti
 		diags.Append(m.Retry.As(ctx, &r, basetypes.ObjectAsOptions{})...)
 		c.Retry.MaxAttempts = int(int64Or(r.MaxAttempts, defaultAttempts))
 		c.Retry.MinWait = duration(r.MinWait, defaultMinWait)
-		c.Retry.MaxWait = max(duration(r.MaxWait, defaultMaxWait), c.Retry.MinWait)
+		c.Retry.MaxWait = duration(r.MaxWait, max(defaultMaxWait, c.Retry.MinWait))
+		if c.Retry.MaxWait < c.Retry.MinWait {
+			diags.AddAttributeError(path.Root("retry"), "Invalid retry", fmt.Sprintf("max_wait (%s) is shorter than min_wait (%s). Raise max_wait or lower min_wait.", c.Retry.MaxWait, c.Retry.MinWait))
+		}
 	}
 	if !m.Proxy.IsNull() {
 		var p proxyModel

@@ -58,7 +58,7 @@ func (d *refsDataSource) Schema(_ context.Context, _ datasource.SchemaRequest, r
 			"url": schema.StringAttribute{Required: true, MarkdownDescription: urlDoc},
 			"prefixes": schema.ListAttribute{
 				Optional: true, ElementType: types.StringType,
-				Validators:          []validator.List{listvalidator.SizeAtLeast(1), listvalidator.ValueStringsAre(stringvalidator.LengthAtLeast(1))},
+				Validators:          []validator.List{listvalidator.SizeAtLeast(1), listvalidator.NoNullValues(), listvalidator.ValueStringsAre(stringvalidator.LengthAtLeast(1))},
 				MarkdownDescription: "Prefixes of full ref names, such as `refs/tags/` or `refs/heads/release-`. They are sent to the server, which then sends no more than that. Default: everything, `HEAD` included.",
 			},
 			"pattern": schema.StringAttribute{
@@ -181,7 +181,13 @@ func (m *refsModel) fill(ctx context.Context, ad *lsremote.Advertisement, query 
 		})
 	}
 	m.Refs = types.MapValueMust(types.ObjectType{AttrTypes: refTypes}, refs)
-	names, more := types.ListValueFrom(ctx, types.StringType, slices.Sorted(maps.Keys(refs)))
+	if ad.Skipped > 0 {
+		diags.Append(skippedRefs(ad.Skipped))
+	}
+	// Not nil where there is none: that would be null, and an empty repository
+	// has an empty list.
+	sorted := append([]string{}, slices.Sorted(maps.Keys(refs))...)
+	names, more := types.ListValueFrom(ctx, types.StringType, sorted)
 	diags.Append(more...)
 	m.Names = names
 	m.DefaultBranch, m.ObjectFormat = stringOrNull(defaultBranch(ad)), stringOrNull(ad.ObjectFormat)

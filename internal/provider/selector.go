@@ -2,6 +2,7 @@ package provider
 
 import (
 	"context"
+	"slices"
 
 	"github.com/hashicorp/terraform-plugin-framework/attr"
 	"github.com/hashicorp/terraform-plugin-framework/diag"
@@ -68,6 +69,12 @@ func (m selectorModel) absent() bool {
 	}
 	return true
 }
+
+// set reports whether something of it is known to be set.
+func (m selectorModel) set() bool { return slices.ContainsFunc(m.values(), isSet) }
+
+// isSet reports whether a value is known not to be null.
+func isSet(v attr.Value) bool { return !v.IsNull() && !v.IsUnknown() }
 
 // equal reports whether both are written alike.
 func (m selectorModel) equal(o selectorModel) bool {

@@ -130,11 +130,11 @@ func (r *Reader) read(ctx context.Context, c call, f *flight) (*lsremote.Adverti
 	defer h.leave()
 	fresh := r.begin(f)
 	// Only now: what failed while this one waited in the queue counts.
-	if failure := h.failure(c.auth.ID); failure != nil && !fresh {
+	if failure := h.failure(c.source()); failure != nil && !fresh {
 		return nil, failure
 	}
 	result, err := r.client.Read(ctx, c.remote, c.auth, c.query)
-	return result, h.learn(c.auth.ID, err)
+	return result, h.learn(c.source(), err)
 }
 
 // begin notes that the reading begins, and returns whether it is to try a host

@@ -1,6 +1,7 @@
 package reading
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"maps"
@@ -28,7 +29,7 @@ func (hs *hosts) host(r giturl.Remote) *host {
 	defer hs.mu.Unlock()
 	h := hs.byName[r.Origin()]
 	if h == nil {
-		h = &host{slots: make(chan struct{}, hs.perHost), failures: map[string]*fault.Error{}}
+		h = &host{slots: make(chan struct{}, hs.perHost), failures: map[string]*fault.Error{}, silent: map[source]*fault.Error{}}
 		hs.byName[r.Origin()] = h
 	}
 	return h
@@ -42,6 +43,9 @@ type host struct {
 	mu       sync.Mutex
 	answered bool                    // at least once in this run
 	failures map[string]*fault.Error // by credentials
+	// silent are the repositories for which it took a request and then said
+	// nothing, while it has never answered.
+	silent map[source]*fault.Error
 }
 
 // enter waits for a turn; leave gives it back. Nothing but ctx bounds the
@@ -57,24 +61,29 @@ func (h *host) enter(ctx context.Context) error {
 
 func (h *host) leave() { <-h.slots }
 
-// failure returns why the host could not be reached with these credentials
-// earlier in the run, or nil.
-func (h *host) failure(auth string) error {
+// failure returns why the host, or this one repository on it, could not be read
+// with these credentials earlier in the run, or nil.
+func (h *host) failure(of source) error {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	e := h.failures[auth]
+	e := cmp.Or(h.failures[of.auth], h.silent[of])
 	if e == nil {
 		return nil
 	}
 	again := *e
-	again.Happened = "the host could not be reached earlier in this run and was not tried again: " + e.Happened
+	again.Happened = "it failed earlier in this run and was not tried again: " + e.Happened
 	return &again
 }
 
+// silentRepositories is for how many repositories a host must have been silent
+// to be taken for a dead one. One alone may just be slow, and must not decide
+// about the others by being asked first (invariant I8).
+const silentRepositories = 2
+
 // learn takes note of how a reading ended, and returns its error. Silence after
-// a request is taken as the host's only while it has never answered: from then
-// on it is that of one slow repository.
-func (h *host) learn(auth string, err error) error {
+// a request is that of one repository, until the host has been silent for
+// another one too; once it has answered, it is not remembered at all.
+func (h *host) learn(of source, err error) error {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	var e *fault.Error
@@ -84,13 +93,30 @@ func (h *host) learn(auth string, err error) error {
 		slow := *e
 		slow.HostWide = false
 		return &slow
+	case e != nil && e.HostWide && isSilence(e):
+		h.silent[of] = e
+		if h.silences(of.auth) >= silentRepositories {
+			h.failures[of.auth] = e
+		}
 	case e != nil && e.HostWide:
-		h.failures[auth] = e
+		h.failures[of.auth] = e
 	case err == nil || e != nil && isAnswer(e):
 		h.answered = true
-		maps.DeleteFunc(h.failures, func(of string, f *fault.Error) bool { return of == auth || isSilence(f) })
+		clear(h.silent)
+		maps.DeleteFunc(h.failures, func(auth string, f *fault.Error) bool { return auth == of.auth || isSilence(f) })
 	}
 	return err
+}
+
+// silences counts the repositories for which the host was silent.
+func (h *host) silences(auth string) int {
+	n := 0
+	for of := range h.silent {
+		if of.auth == auth {
+			n++
+		}
+	}
+	return n
 }
 
 // isSilence tells whether a host took a request and then said nothing.

@@ -280,3 +280,25 @@ func TestCancel(t *testing.T) {
 		})
 	})
 }
+
+// TestI8_OneSilentRepositoryDoesNotDecideAboutItsHost: else the answer would
+// depend on which repository is asked first.
+func TestI8_OneSilentRepositoryDoesNotDecideAboutItsHost(t *testing.T) {
+	run(t, func(b *bench) {
+		slow := repoAt("git.example.com", 1)
+		b.silent = func(r giturl.Remote) bool { return r.String() == slow }
+		wantFault(b, b.read(slow, Want{}), fault.Timeout)
+		wantFault(b, b.read(slow, Want{}), fault.Timeout, "was not tried again")
+		b.calledTimes(1)
+		if err := b.read(repoAt("git.example.com", 2), Want{}); err != nil {
+			t.Errorf("the other repository: %v", err)
+		}
+	})
+	run(t, func(b *bench) {
+		b.silent = func(giturl.Remote) bool { return true }
+		for i := range 5 {
+			wantFault(b, b.read(repoAt("dead.example.com", i), Want{}), fault.Timeout)
+		}
+		b.calledTimes(2)
+	})
+}
