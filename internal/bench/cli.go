@@ -11,9 +11,11 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/gitpin/terraform-provider-gitpin/internal/gittest"
 )
 
-// The sources of the two providers.
+// The sources of the providers that are built from their own code.
 const (
 	gitpinSource = "gitpin/gitpin"
 	timeSource   = "hashicorp/time"
@@ -29,9 +31,13 @@ type cli struct {
 }
 
 // newCLI makes dir with a filesystem mirror in it.
-func newCLI(dir string, o options) (*cli, error) {
+func newCLI(dir string, o options, a access) (*cli, error) {
+	self, err := os.Executable()
+	if err != nil {
+		return nil, err
+	}
 	mirror := filepath.Join(dir, "mirror")
-	for source, binary := range map[string]string{gitpinSource: o.provider, timeSource: o.other} {
+	for source, binary := range map[string]string{gitpinSource: o.provider, timeSource: o.other, externalSource: self} {
 		if binary == "" {
 			continue
 		}
@@ -57,6 +63,12 @@ func newCLI(dir string, o options) (*cli, error) {
 		return nil, err
 	}
 	env := append(os.Environ(), "TF_CLI_CONFIG_FILE="+rc, "TF_IN_AUTOMATION=1", "TF_INPUT=0", "CHECKPOINT_DISABLE=1")
+	// For the git that a script runs.
+	for _, variable := range append(gittest.Env(), a.gitEnv()...) {
+		if strings.HasPrefix(variable, "GIT_") {
+			env = append(env, variable)
+		}
+	}
 	return &cli{path: o.cli, dir: dir, env: env}, nil
 }
 
@@ -89,7 +101,7 @@ func (c *cli) prepare(ctx context.Context, source, blocks string, apply bool) (*
 // plan runs plan and returns how long it took.
 func (w *workspace) plan(ctx context.Context) (time.Duration, error) {
 	began := time.Now()
-	err := w.run(ctx, "plan", "-parallelism="+strconv.Itoa(parallelism))
+	err := w.run(ctx, "plan")
 	return time.Since(began), err
 }
 
@@ -116,5 +128,7 @@ func eachOf(block string, urls []string, body string) string {
 	return fmt.Sprintf("%s \"each\" {\n  for_each = toset([%s])\n  %s\n}\n", block, strings.Join(quoted, ", "), body)
 }
 
-// quote returns text as an HCL string. It must hold no template.
-func quote(text string) string { return strconv.Quote(text) }
+// quote returns text, in which nothing is unprintable, as an HCL string.
+func quote(text string) string {
+	return strings.NewReplacer("${", "$${", "%{", "%%{").Replace(strconv.Quote(text))
+}

@@ -91,12 +91,12 @@ func (c contest) count(ctx context.Context, a access, who contender) (r row, err
 	r = row{by: who.String(), down: -1, up: -1, requests: -1, connections: -1}
 	if c.server.addr == "" {
 		answer, err := w.do(c.job(who, ""))
-		r.peak = answer.Peak
+		r.peak, r.reading = answer.Peak, answer.Peak-answer.Idle
 		return r, err
 	}
 	proxy := c.server.counted
 	j := c.job(who, proxy.Addr())
-	var first answer
+	first := answer{}
 	if !who.cold {
 		if first, err = w.do(j); err != nil {
 			return row{}, err
@@ -106,7 +106,7 @@ func (c contest) count(ctx context.Context, a access, who contender) (r row, err
 	if err != nil {
 		return row{}, err
 	}
-	answer, err := w.do(j)
+	last, err := w.do(j)
 	if err != nil {
 		return row{}, err
 	}
@@ -114,9 +114,10 @@ func (c contest) count(ctx context.Context, a access, who contender) (r row, err
 	if err != nil {
 		return row{}, err
 	}
-	if r.peak = first.Peak; who.cold {
-		r.peak = answer.Peak
+	if who.cold {
+		first = last
 	}
+	r.peak, r.reading = first.Peak, first.Peak-first.Idle
 	r.down, r.up = after.down-before.down, after.up-before.up
 	r.connections, r.requests = after.connections-before.connections, after.requests-before.requests
 	return r, nil

@@ -20,6 +20,13 @@ import (
 )
 
 func main() {
+	if isExternal() {
+		if err := serveExternal(context.Background()); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			os.Exit(1)
+		}
+		return
+	}
 	o := options{}
 	flag.BoolVar(&o.quick, "quick", false, "leave out what takes long, and measure each thing a few times only")
 	flag.StringVar(&o.cli, "cli", "", "path of terraform or tofu")

@@ -13,7 +13,7 @@ import (
 func peakOfSelf() int64 {
 	status, err := os.ReadFile("/proc/self/status")
 	if err != nil {
-		return -1
+		return 0
 	}
 	for line := range strings.Lines(string(status)) {
 		var kib int64
@@ -21,14 +21,14 @@ func peakOfSelf() int64 {
 			return kib << 10
 		}
 	}
-	return -1
+	return 0
 }
 
 // peakOfChildren returns that of the largest descendant that has ended.
 func peakOfChildren() int64 {
 	var usage syscall.Rusage
 	if err := syscall.Getrusage(syscall.RUSAGE_CHILDREN, &usage); err != nil {
-		return -1
+		return 0
 	}
 	return usage.Maxrss << 10
 }

@@ -11,9 +11,7 @@ import (
 	"os/exec"
 	"os/user"
 	"path/filepath"
-	"strconv"
 	"strings"
-	"syscall"
 	"time"
 
 	"github.com/gitpin/terraform-provider-gitpin/internal/gittest"
@@ -72,8 +70,8 @@ func startNginx(dir, root string) (s *nginx, err error) {
 	return s, s.await()
 }
 
-// startBackend starts fcgiwrap on a socket that is open already, as its
-// standard input.
+// startBackend starts fcgiwrap on a socket that is open already, as its standard
+// input.
 func (s *nginx) startBackend(dir string) error {
 	ln, err := net.ListenUnix("unix", &net.UnixAddr{Name: filepath.Join(dir, "fcgi"), Net: "unix"})
 	if err != nil {
@@ -85,9 +83,15 @@ func (s *nginx) startBackend(dir string) error {
 		return err
 	}
 	defer func() { _ = socket.Close() }()
-	cmd := exec.Command("fcgiwrap", "-c", strconv.Itoa(fcgiwrapProcesses))
-	cmd.Stdin = socket
-	return s.start(cmd)
+	// Each by itself: those that fcgiwrap starts by itself (-c) outlive it.
+	for range fcgiwrapProcesses {
+		cmd := exec.Command("fcgiwrap")
+		cmd.Stdin = socket
+		if err := s.start(cmd); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // start starts a server that ends with close.
@@ -98,7 +102,7 @@ func (s *nginx) start(cmd *exec.Cmd) error {
 		return fmt.Errorf("%w; run: make bench, which says what to install", err)
 	}
 	s.ended = append(s.ended, func() {
-		_ = cmd.Process.Signal(syscall.SIGTERM)
+		_ = cmd.Process.Signal(os.Interrupt)
 		_ = cmd.Wait()
 	})
 	return nil

@@ -2,131 +2,119 @@ package main
 
 import (
 	"context"
-	"errors"
+	"fmt"
 	"path/filepath"
 	"time"
 )
 
-// The plans that are compared, and by what else than our provider they are made.
+// The plans that are compared.
 const (
-	planData    = "plan, 200 data sources"
-	planNewPins = "plan, 200 new pins"
-	planPins    = "plan, 200 recorded pins"
-	planEmpty   = "plan, empty configuration"
+	planAll   = "plan, 200 repositories"
+	planEmpty = "plan, empty configuration"
+)
 
-	byTerraformData = "200 terraform_data"
-	byPattern       = "200 git ls-remote, 10 at a time"
+// What is planned.
+const (
+	byData          = "data gitpin_ref"
+	byNewPins       = "new gitpin_pin"
+	byPins          = "recorded gitpin_pin"
+	byTerraformData = "new terraform_data"
+	byRecordedData  = "recorded terraform_data"
+	byScripts       = "scripts with git ls-remote"
 	byTime          = "hashicorp/time"
 )
 
 // pinned is how many repositories a plan reads.
 const pinned = 200
 
-// parallelism is how many nodes Terraform visits at a time: its default.
-const parallelism = 10
+// planner is one way to come to a plan.
+type planner struct {
+	by             string
+	source, blocks string // of the provider, and the configuration
+	recorded       bool   // the state holds what the configuration describes
+}
 
-// plans measures Terraform's own view: whole plans. Beside them stand as many
-// git ls-remote as the "external" data source would start, without the time
-// that the script and that provider take.
-func (s *setup) plans(ctx context.Context, o options) (list results, err error) {
-	c, err := newCLI(filepath.Join(s.dir, "plans"), o)
+// plans measures Terraform's own view: whole plans, over https.
+func (s *setup) plans(ctx context.Context, o options) (results, error) {
+	c, err := newCLI(filepath.Join(s.dir, "plans"), o, s.access)
 	if err != nil {
 		return nil, err
 	}
-	tag := s.repos[many].tag
-	urls := s.http.urls(s.http.addr, s.names...)
-	pattern, err := startWorker(ctx, byGit, s.access)
-	if err != nil {
-		return nil, err
-	}
-	defer func() { err = errors.Join(err, pattern.close()) }()
-	lsRemote := func(context.Context) (time.Duration, error) {
-		a, err := pattern.do(job{URLs: urls, Ref: tag, AtOnce: parallelism})
-		return a.Took, err
-	}
-	for _, p := range []struct {
-		name     string
-		block    string // of ours
-		recorded bool   // the state holds what the configuration describes
-	}{
-		{planData, `data "gitpin_ref"`, false},
-		{planNewPins, `resource "gitpin_pin"`, false},
-		{planPins, `resource "gitpin_pin"`, true},
-	} {
-		if !o.only.MatchString(p.name) {
+	var list results
+	for _, contest := range []struct {
+		name string
+		by   []planner
+	}{{planAll, s.planners()}, {planEmpty, startups(o)}} {
+		if !o.only.MatchString(contest.name) {
 			continue
 		}
-		progress("%s", p.name)
-		floor, err := c.prepare(ctx, "", eachOf(`resource "terraform_data"`, urls, "input = each.value"), p.recorded)
+		progress("%s", contest.name)
+		r, err := s.plan(ctx, c, contest.by)
 		if err != nil {
 			return nil, err
 		}
-		own, err := c.prepare(ctx, gitpinSource, eachOf(p.block, urls, "url = each.value\n  ref = "+quote(tag)), p.recorded)
-		if err != nil {
-			return nil, err
-		}
-		r, err := s.plan(ctx, p.name, []planner{{byGitpin, own.plan}, {byTerraformData, floor.plan}, {byPattern, lsRemote}})
-		if err != nil {
-			return nil, err
-		}
-		list = append(list, r)
-	}
-	if o.other != "" && o.only.MatchString(planEmpty) {
-		r, err := s.startup(ctx, c)
-		if err != nil {
-			return nil, err
-		}
+		r.name = contest.name
 		list = append(list, r)
 	}
 	return list, nil
 }
 
-// startup compares plans of configurations in which nothing is but the
-// provider.
-func (s *setup) startup(ctx context.Context, c *cli) (result, error) {
-	progress("%s", planEmpty)
-	own, err := c.prepare(ctx, gitpinSource, `provider "gitpin" {}`, false)
-	if err != nil {
-		return result{}, err
+// planners are the ways to plan what is read from many repositories of one
+// host. The pattern's data source has no record.
+func (s *setup) planners() []planner {
+	urls, tag := s.https.urls(s.https.addr, s.names...), s.repos[many].tag
+	provider := fmt.Sprintf("provider \"gitpin\" {\n  credentials = [{ url = %s, secret = { \"ca.crt\" = file(%s) } }]\n}\n\n",
+		quote(s.https.prefix+s.https.addr), quote(s.access.CAFile))
+	body := "url = each.value\n  ref = " + quote(tag)
+	pins := provider + eachOf(`resource "gitpin_pin"`, urls, body)
+	data := eachOf(`resource "terraform_data"`, urls, "input = each.value")
+	return []planner{
+		{by: byData, source: gitpinSource, blocks: provider + eachOf(`data "gitpin_ref"`, urls, body)},
+		{by: byNewPins, source: gitpinSource, blocks: pins},
+		{by: byPins, source: gitpinSource, blocks: pins, recorded: true},
+		{by: byTerraformData, blocks: data},
+		{by: byRecordedData, blocks: data, recorded: true},
+		{by: byScripts, source: externalSource, blocks: eachOf(`data "external"`, urls, lsRemoteEach(tag))},
 	}
-	other, err := c.prepare(ctx, timeSource, `provider "time" {}`, false)
-	if err != nil {
-		return result{}, err
-	}
-	return s.plan(ctx, planEmpty, []planner{{byGitpin, own.plan}, {byTime, other.plan}})
 }
 
-// planner is one way to come to a plan.
-type planner struct {
-	by   string
-	plan measurement
+// startups are plans of configurations in which nothing is but the provider.
+func startups(o options) []planner {
+	list := []planner{{by: byGitpin, source: gitpinSource, blocks: `provider "gitpin" {}`}}
+	if o.other != "" {
+		list = append(list, planner{by: byTime, source: timeSource, blocks: `provider "time" {}`})
+	}
+	return list
 }
 
 // plan measures plans by turns, and counts what each asks of nginx.
-func (s *setup) plan(ctx context.Context, name string, by []planner) (result, error) {
+func (s *setup) plan(ctx context.Context, c *cli, by []planner) (result, error) {
 	ways := make([]measurement, len(by))
-	for i := range by {
-		ways[i] = by[i].plan
+	rows := make([]row, len(by))
+	for i, p := range by {
+		w, err := c.prepare(ctx, p.source, p.blocks, p.recorded)
+		if err != nil {
+			return result{}, err
+		}
+		ways[i] = func(ctx context.Context) (time.Duration, error) {
+			connections, requests, err := s.nginx.counters()
+			if err != nil {
+				return 0, err
+			}
+			took, err := w.plan(ctx)
+			if err != nil {
+				return 0, err
+			}
+			rows[i] = row{by: p.by, down: -1, up: -1, peak: -1, reading: -1}
+			rows[i].connections, rows[i].requests, err = s.nginx.counters()
+			rows[i].connections -= connections
+			rows[i].requests -= requests
+			return took, err
+		}
 	}
 	samples, err := interleave(ctx, s.scale.plans, ways)
-	if err != nil {
-		return result{}, err
+	for i := range samples {
+		rows[i].samples = samples[i]
 	}
-	r := result{name: name}
-	for i, p := range by {
-		connections, requests, err := s.nginx.counters()
-		if err != nil {
-			return result{}, err
-		}
-		if _, err := p.plan(ctx); err != nil {
-			return result{}, err
-		}
-		connectionsAfter, requestsAfter, err := s.nginx.counters()
-		if err != nil {
-			return result{}, err
-		}
-		r.rows = append(r.rows, row{by: p.by, samples: samples[i], down: -1, up: -1, peak: -1,
-			connections: connectionsAfter - connections, requests: requestsAfter - requests})
-	}
-	return r, nil
+	return result{rows: rows}, err
 }

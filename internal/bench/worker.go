@@ -28,7 +28,8 @@ type job struct {
 type answer struct {
 	Took   time.Duration
 	Read   string // what was read: the same from each way that reads right
-	Peak   int64  // the most memory that the worker has held so far, in bytes; -1 where the system does not tell
+	Peak   int64  // the most memory that the worker has held so far, in bytes; 0 where the system does not tell
+	Idle   int64  // what it held before its first job
 	Allocs float64
 	Error  string
 }
@@ -93,6 +94,7 @@ func serveWorker(ctx context.Context, by string, in io.Reader, out io.Writer) er
 	if err != nil {
 		return err
 	}
+	idle := peakMemory(w)
 	for {
 		var j job
 		if err := dec.Decode(&j); errors.Is(err, io.EOF) {
@@ -101,6 +103,7 @@ func serveWorker(ctx context.Context, by string, in io.Reader, out io.Writer) er
 			return err
 		}
 		answer, err := do(ctx, w, j)
+		answer.Idle = idle
 		if err != nil {
 			answer.Error = fmt.Sprintf("%s: %v", by, err)
 		}
