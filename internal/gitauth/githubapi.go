@@ -191,13 +191,22 @@ func (a *app) statusError(resp *http.Response, body []byte, token string) error 
 	return f
 }
 
-// retryAfter reads Retry-After in seconds, else GitHub's own reset time.
+// maxRetryAfter bounds what the API may ask for. It is far above any timeout.
+const maxRetryAfter = 24 * time.Hour
+
+// retryAfter reads Retry-After, seconds or a date (RFC 9110, section 10.2.3),
+// else GitHub's own reset time. What is none of them is 0.
 func retryAfter(h http.Header, now time.Time) time.Duration {
-	if seconds, err := strconv.Atoi(h.Get("Retry-After")); err == nil && seconds > 0 {
-		return time.Duration(seconds) * time.Second
+	bounded := func(d time.Duration) time.Duration { return min(max(d, 0), maxRetryAfter) }
+	asked := strings.TrimSpace(h.Get("Retry-After"))
+	if seconds, err := strconv.ParseUint(asked, 10, 31); err == nil && seconds > 0 {
+		return bounded(time.Duration(seconds) * time.Second)
+	}
+	if date, err := http.ParseTime(asked); err == nil {
+		return bounded(date.Sub(now))
 	}
 	if reset, err := strconv.ParseInt(h.Get("X-Ratelimit-Reset"), 10, 64); err == nil {
-		return max(0, time.Unix(reset, 0).Sub(now))
+		return bounded(time.Unix(reset, 0).Sub(now))
 	}
 	return 0
 }

@@ -264,3 +264,31 @@ func FuzzReadLsRefs(f *testing.F) {
 		compareNarrow(t, all, some, "refs/heads/")
 	})
 }
+
+func FuzzReadCapabilities(f *testing.F) {
+	f.Add(pkts("agent=git/2.39.5", "ls-refs=unborn", "fetch=shallow wait-for-done filter", "server-option", "object-format=sha256", "object-info"))
+	f.Add(pkts("ls-refs"))
+	f.Add(pkts("ls-refs=unborn x\x00y", "object-format", "="))
+	f.Fuzz(func(t *testing.T, in []byte) {
+		caps, err := readCapabilities(packets(in))
+		if err != nil {
+			return
+		}
+		// Whatever was announced, the command stays one: lines, a delimiter,
+		// lines, a flush.
+		p, delims := packets(lsRefsRequest(prefix("refs/heads/"), caps, "git/gitpin")), 0
+		for {
+			kind, _, err := p.next()
+			switch {
+			case err != nil:
+				t.Fatalf("%+v makes a request that is none: %v", caps, err)
+			case kind == pktDelim:
+				delims++
+			case kind == pktFlush && delims == 1:
+				return
+			case kind == pktFlush:
+				t.Fatalf("%+v makes a request with %d delimiters", caps, delims)
+			}
+		}
+	})
+}
