@@ -133,7 +133,8 @@ func goneWarning(what string) diag.Diagnostic {
 }
 
 func movedWarning(what string, pin, now pinning.Seen) diag.Diagnostic {
-	return diag.NewWarningDiagnostic(what+" has moved", movedText(pin, now))
+	return diag.NewWarningDiagnostic(what+" has moved", movedText(pin, now)+
+		"The recorded commit stays. Find out who moved the tag. To accept the move, change triggers (once) or set on_tag_moved = \"follow\"; put the tag back to end this.")
 }
 
 func movedText(pin, now pinning.Seen) string {
@@ -182,7 +183,11 @@ func refusedFollowUnread(what string, cause error) diag.Diagnostic {
 }
 
 func refusedStale(what string, age, threshold time.Duration, never bool, cause error) diag.Diagnostic {
-	detail := fmt.Sprintf("The last successful reading on record is %s old; freshness_threshold allows %s.", age.Round(time.Second), threshold)
+	unit := time.Second
+	if age < time.Minute {
+		unit = time.Millisecond // 1.2s is more than 1s
+	}
+	detail := fmt.Sprintf("The last successful reading on record is %s old; freshness_threshold allows %s.", age.Round(unit), threshold)
 	if never {
 		detail = "No successful reading is on record."
 	}
@@ -222,7 +227,7 @@ func noted(n pinning.Note, cause error) diag.Diagnostic {
 // moves: core plans again while it applies, and compares.
 func freshReading() diag.Diagnostic {
 	return diag.NewWarningDiagnostic("Self-observing pins are read again during apply",
-		"If the ref moves before the apply, the apply stops with \"Provider produced inconsistent final plan\" and nothing is recorded. "+
+		"If the ref moves before the apply, the apply of this pin stops with \"Provider produced inconsistent final plan\" and nothing is recorded of it; other changes of the plan are applied. "+
 			"Terraform calls that a bug in the provider; it is the guard against a commit that no plan has shown. Plan again then. "+
 			"To apply the commit of this very plan whatever happens, use the strict form: observation = data.gitpin_ref.NAME.observation.")
 }

@@ -116,6 +116,8 @@ func TestWrongConfigurationIsFoundByValidate(t *testing.T) {
 		"data \"gitpin_ref\" \"d\" {\n" + url + "\nbranch = \"foo*\"\n}":                                                                                                                {"foo*"},
 		"data \"gitpin_ref\" \"d\" {\n" + url + "\nbranch = \"foo \"\n}":                                                                                                                {"space"},
 		"data \"gitpin_ref\" \"d\" {\n" + url + "\nsemver = \"latest\"\n}":                                                                                                              {"semver"},
+		"data \"gitpin_refs\" \"d\" {\n" + url + "\nprefixes = [\"v1\"]\n}":                                                                                                             {"begin with refs/"},
+		"data \"gitpin_ref\" \"d\" {\n" + url + "\nref = \"HEAD\"\nmax_age = \"60\"\n}":                                                                                                 {`"60s" for seconds`},
 		"provider \"gitpin\" {\ncredentials = [{ url = \"git.example.com\", secret = {} }]\n}\ndata \"gitpin_ref\" \"d\" {\n" + url + "\nref = \"HEAD\"\n}\n":                           {"credentials[0]", "scheme"},
 		"provider \"gitpin\" {\ncredentials = [{ url = \"https://git.example.com\", secret = { passwrod = \"x\" } }]\n}\ndata \"gitpin_ref\" \"d\" {\n" + url + "\nref = \"HEAD\"\n}\n": {"credentials[0]", "Did you mean \"password\""},
 		"resource \"gitpin_pin\" \"p\" {\n}":                                                                                                                                            {"observation is null or missing"},

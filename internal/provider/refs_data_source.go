@@ -58,7 +58,8 @@ func (d *refsDataSource) Schema(_ context.Context, _ datasource.SchemaRequest, r
 			"url": schema.StringAttribute{Required: true, MarkdownDescription: urlDoc},
 			"prefixes": schema.ListAttribute{
 				Optional: true, ElementType: types.StringType,
-				Validators:          []validator.List{listvalidator.SizeAtLeast(1), listvalidator.NoNullValues(), listvalidator.ValueStringsAre(stringvalidator.LengthAtLeast(1))},
+				Validators: []validator.List{listvalidator.SizeAtLeast(1), listvalidator.NoNullValues(), listvalidator.ValueStringsAre(
+					stringvalidator.RegexMatches(regexp.MustCompile(`^(HEAD$|refs/)`), "must be HEAD or begin with refs/, such as refs/tags/v1: it is compared with full ref names"))},
 				MarkdownDescription: "Prefixes of full ref names, such as `refs/tags/` or `refs/heads/release-`. They are sent to the server, which then sends no more than that. Default: everything, `HEAD` included.",
 			},
 			"pattern": schema.StringAttribute{

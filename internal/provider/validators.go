@@ -3,6 +3,7 @@ package provider
 import (
 	"context"
 	"fmt"
+	"strconv"
 	"time"
 
 	"github.com/hashicorp/terraform-plugin-framework/schema/validator"
@@ -31,8 +32,11 @@ func (v durationValidator) ValidateString(ctx context.Context, req validator.Str
 	}
 	text := req.ConfigValue.ValueString()
 	if d, err := time.ParseDuration(text); err != nil || d < v.least {
-		resp.Diagnostics.AddAttributeError(req.Path, "Invalid duration",
-			fmt.Sprintf("%q is not %s. There is no unit for days: write \"168h\" for a week.", text, v.Description(ctx)))
+		hint := "There is no unit for days: write \"168h\" for a week."
+		if _, err := strconv.Atoi(text); err == nil {
+			hint = fmt.Sprintf("A number needs its unit: %q for seconds.", text+"s")
+		}
+		resp.Diagnostics.AddAttributeError(req.Path, "Invalid duration", fmt.Sprintf("%q is not %s. %s", text, v.Description(ctx), hint))
 	}
 }
 
