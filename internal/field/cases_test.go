@@ -19,12 +19,12 @@ func TestFieldCases(t *testing.T) {
 		for _, rows := range []func(*testing.T) []row{
 			spellings, homes, logins, azure, passwords, loginPages, queries, missingDotGit, redirects, schemes,
 			githubApps, authorities, clientCertificates, proxies, proxyVariables, hostKeys, knownHostsSpellings, rotation,
-			damagedKeys, passphrases, noIdentity, silences, retries, refusals, sshRefusals,
+			damagedKeys, passphrases, noIdentity, silences, retries, refusals, sshRefusals, kin,
 		} {
 			for _, r := range rows(t) {
-				line := []string{fmt.Sprint(r.id), r.what, "", "–", "–"}
+				line := []string{r.number(), r.what, "", "–", "–"}
 				lines = append(lines, line)
-				t.Run(fmt.Sprintf("%d/%s", r.id, r.what), func(t *testing.T) {
+				t.Run(r.number()+"/"+r.what, func(t *testing.T) {
 					if r.env == nil && r.check == nil && r.again == nil {
 						t.Parallel() // nothing is counted
 					}
@@ -42,6 +42,14 @@ func TestFieldCases(t *testing.T) {
 	}
 	_ = w.Flush()
 	t.Log("\n" + table.String())
+}
+
+// number names the row's case.
+func (r row) number() string {
+	if r.id == 0 {
+		return "kin"
+	}
+	return fmt.Sprint(r.id)
 }
 
 // fill runs a row and fills in the cells of its line.

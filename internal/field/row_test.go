@@ -30,7 +30,7 @@ const patience = 60 * time.Second
 // row is one variant of a field case: what is asked of which server, and what
 // is right.
 type row struct {
-	id   int    // the number of the case
+	id   int    // the number of the case, 0 for none
 	what string // the variant
 
 	url     string
