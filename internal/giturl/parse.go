@@ -69,15 +69,33 @@ func parseForm(text string, prefix bool) (Remote, *fault.Error) {
 	}
 	colon, slash := strings.IndexByte(text, ':'), strings.IndexByte(text, '/')
 	if colon < 0 || slash >= 0 && slash < colon {
+		likely := withScheme(text, prefix)
 		if prefix {
 			return Remote{}, refuse("the url of the credentials is no URL",
-				"Write it with its scheme: https://host/path, ssh://user@host or user@host:path.")
+				likely+"Write it with its scheme: https://host/path, ssh://user@host or user@host:path.")
 		}
 		return Remote{}, refuse("the url is neither a URL nor an absolute path",
-			"Write it with its scheme: https://host/path or ssh://user@host/path, or as user@host:path or an absolute path. A relative path would mean another "+
+			likely+"Write it with its scheme: https://host/path or ssh://user@host/path, or as user@host:path or an absolute path. A relative path would mean another "+
 				`repository on another machine: write "${abspath(path.module)}/…".`)
 	}
 	return parseSCP(text, prefix)
+}
+
+// maxProposal bounds a URL that an error proposes, in bytes.
+const maxProposal = 200
+
+// withScheme proposes the https URL for text that lacks nothing but a scheme:
+// it begins with what can only be a host, "git.example.com/acme/app". It
+// returns "" for all else, above all for what may hold a user or a password.
+func withScheme(text string, prefix bool) string {
+	host, _, _ := strings.Cut(text, "/")
+	if len(text) > maxProposal || strings.ContainsAny(text, "@?#%:*") || !strings.Contains(host, ".") {
+		return ""
+	}
+	if _, fe := parseURL(string(HTTPS), text, prefix); fe != nil {
+		return ""
+	}
+	return `If "` + host + `" is a host, write "https://` + text + `". `
 }
 
 // checkText refuses what no form may hold.
@@ -104,7 +122,10 @@ func invisible(r rune) bool {
 	return unicode.IsControl(r) || unicode.Is(unicode.Cf, r) || unicode.IsSpace(r) && r != ' '
 }
 
-const adviceCredentials = "A secret does not belong in a URL, where it ends up in the state and in logs: remove it and give it in the provider's credentials."
+// theCredentials is where an advice of this package sends secrets.
+const theCredentials = "the provider's credentials"
+
+const adviceCredentials = "A secret does not belong in a URL, where it ends up in the state and in logs: remove it and give it in " + theCredentials + "."
 
 // refuse returns an input error. Neither text may quote the URL.
 func refuse(happened, advice string) *fault.Error {

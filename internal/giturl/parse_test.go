@@ -246,7 +246,7 @@ var refused = []struct {
 	{"app", []string{"neither a URL"}},
 	{"a/b:c", []string{"neither a URL"}},
 	{"~/app", []string{"neither a URL"}},
-	{"git.example.com/acme/app", []string{"https://host/path"}},
+	{"git.example.com/acme/app", []string{"https://host/path", `If "git.example.com" is a host, write "https://git.example.com/acme/app".`}},
 	{"git@h.example", []string{"user@host:path"}},
 	{`\\server\share\r`, []string{"neither a URL"}},
 
@@ -404,6 +404,17 @@ func TestErrorShowsTheURLWhereItIsSafe(t *testing.T) {
 		_, err := Parse(text)
 		if err == nil || !strings.HasPrefix(err.Error(), want) {
 			t.Errorf("Parse(%q) says %v, want it to begin with %q", text, err, want)
+		}
+	}
+}
+
+// What may hold a user, a password or a query is not said back.
+func TestNoProposalOfWhatIsNoHost(t *testing.T) {
+	for _, text := range []string{"acme/app", "./app", "../app", "h.example", "jane.pw@h.example/r", "h.example/r@x", "h.example/r?token=x", "h.example/r#x",
+		"jane%40h.example/r", "-h.example/r", "h..example/r", "h.example/../r", "h.example/" + strings.Repeat("x", maxLength-20)} {
+		_, err := Parse(text)
+		if fault.KindOf(err) != fault.Input || strings.Contains(err.Error(), "is a host") {
+			t.Errorf("Parse(%q): %v", text, err)
 		}
 	}
 }

@@ -19,10 +19,37 @@ func ParsePrefix(text string) (Prefix, error) {
 	if fe == nil && r.Scheme != HTTPS && r.Scheme != HTTP && r.Scheme != SSH {
 		fe = refuse("credentials are for https, http and ssh only", "Write a prefix such as https://git.example.com/acme/ or ssh://git@git.example.com.")
 	}
+	if fe == nil && strings.Contains(text, "*") {
+		fe = refuse("a '*' means nothing in the url of the credentials: prefixes match whole segments",
+			"Leave the * out: https://git.example.com/acme/ is for everything below it. For a '*' that is really in a name write %2A.")
+	}
 	if fe != nil {
+		// Who reads this is at the provider's credentials already.
+		fe.Advice = strings.ReplaceAll(fe.Advice, theCredentials, "the secret of this entry")
 		return Prefix{}, asked(fe, text)
 	}
 	return Prefix{remote: r, segments: r.segments()}, nil
+}
+
+// IsSCP reports whether the prefix is written in the scp form, without a
+// scheme: "git.example.com:acme" is one, and so is "localhost:8080/acme".
+func (p Prefix) IsSCP() bool { return p.remote.Scheme == SSH && !schemeForm.MatchString(p.remote.text) }
+
+// As returns the prefix as it would be written under another scheme, for a
+// hint. Neither user nor port go over, as they are others there; but a number
+// after the colon of the scp form can only have been meant as a port.
+func (p Prefix) As(scheme Scheme) string {
+	to, segments := Remote{Host: p.remote.Host}, p.segments
+	if p.IsSCP() && len(segments) > 0 {
+		if port, fe := parsePort(scheme, segments[0]); fe == nil {
+			to.Port, segments = port, segments[1:]
+		}
+	}
+	text := string(scheme) + "://" + to.authority(urlZone) + "/"
+	for _, s := range segments {
+		text += encode(s, alphanumeric+"-._~") + "/"
+	}
+	return text
 }
 
 // segments returns the decoded segments of the path. Empty ones are dropped,

@@ -187,12 +187,46 @@ func TestParsePrefixRefuses(t *testing.T) {
 		"https://":                       "names no host",
 		"https://h.example/acme\n":       "white space",
 		"ftp://h.example":                "not supported",
+		"git.h.example/acme":             `write "https://git.h.example/acme".`,
+		"git.h.example":                  `write "https://git.h.example".`,
+		"https://h.example/acme/*":       "Leave the * out",
+		"https://h.example/a*/b":         "whole segments",
+		"git@h.example:acme/*":           "whole segments",
+		"https://joe:pw@h.example":       "give it in the secret of this entry",
+		"https://ghp_x1@h.example/":      "secret of this entry. If it is a user name",
 		"https://glpat-x1@h.example/":    "access token",
 		"https://h.example/acme/\u200bx": "cannot be seen",
 	} {
 		_, err := ParsePrefix(text)
 		if fault.KindOf(err) != fault.Input || !strings.Contains(err.Error(), says) {
 			t.Errorf("ParsePrefix(%q): %v, want %q", text, err, says)
+		}
+	}
+}
+
+func TestPrefixAs(t *testing.T) {
+	for text, want := range map[string]struct {
+		scp        bool
+		https, ssh string
+	}{
+		"localhost:18080/acme":             {true, "https://localhost:18080/acme/", "ssh://localhost:18080/acme/"},
+		"git.h.example:acme":               {true, "https://git.h.example/acme/", "ssh://git.h.example/acme/"},
+		"jane@git.h.example:70000/a b":     {true, "https://git.h.example/70000/a%20b/", "ssh://git.h.example/70000/a%20b/"},
+		"git@[::1]:":                       {true, "https://[::1]/", "ssh://[::1]/"},
+		"ssh://git@h.example:2222/acme":    {false, "https://h.example/acme/", "ssh://h.example/acme/"},
+		"https://jane@h.example:8443/a%2f": {false, "https://h.example/a%2F/", "ssh://h.example/a%2F/"},
+	} {
+		p, err := ParsePrefix(text)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if p.IsSCP() != want.scp || p.As(HTTPS) != want.https || p.As(SSH) != want.ssh {
+			t.Errorf("%q: %t, %q, %q", text, p.IsSCP(), p.As(HTTPS), p.As(SSH))
+		}
+		for _, as := range []string{want.https, want.ssh} {
+			if _, err := ParsePrefix(as); err != nil {
+				t.Errorf("%q for %q: %v", as, text, err)
+			}
 		}
 	}
 }
