@@ -9,11 +9,10 @@ import (
 type pace struct {
 	budget   time.Duration // about; the least number of rounds may take longer
 	min, max int           // rounds
+	// repeats is how often the fastest way is measured in a round at most. The
+	// slowest is measured once.
+	repeats int
 }
-
-// maxRepeats is how often the fastest way is measured in a round. The slowest
-// is measured once.
-const maxRepeats = 5
 
 // measurement measures one way once.
 type measurement func(ctx context.Context) (time.Duration, error)
@@ -36,7 +35,7 @@ func interleave(ctx context.Context, p pace, ways []measurement) ([][]time.Durat
 	repeats := make([]int, len(ways))
 	var round time.Duration
 	for i, took := range first {
-		repeats[i] = int(min(slowest/took, maxRepeats))
+		repeats[i] = int(min(slowest/took, time.Duration(p.repeats)))
 		round += time.Duration(repeats[i]) * took
 	}
 	rounds := int(min(max(p.budget/round, time.Duration(p.min)), time.Duration(p.max)))

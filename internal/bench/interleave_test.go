@@ -20,7 +20,7 @@ func TestInterleave(t *testing.T) {
 	var turns []string
 	ways := []measurement{fake(&turns, "a", 10*time.Millisecond), fake(&turns, "b", 25*time.Millisecond), fake(&turns, "c", 1000*time.Millisecond)}
 	// A round takes 5*10 + 5*25 + 1000 ms.
-	samples, err := interleave(t.Context(), pace{budget: 3 * time.Second, min: 1, max: 9}, ways)
+	samples, err := interleave(t.Context(), pace{budget: 3 * time.Second, min: 1, max: 9, repeats: 5}, ways)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -41,10 +41,10 @@ func TestInterleaveRounds(t *testing.T) {
 		pace pace
 		want int
 	}{
-		{"the least, though it takes longer", time.Minute, pace{budget: time.Second, min: 3, max: 9}, 3},
-		{"as the budget allows", 100 * time.Millisecond, pace{budget: 750 * time.Millisecond, min: 3, max: 9}, 7},
-		{"the most", time.Millisecond, pace{budget: time.Second, min: 3, max: 9}, 9},
-		{"one that takes no time at all", 0, pace{budget: time.Second, min: 3, max: 9}, 9},
+		{"the least, though it takes longer", time.Minute, pace{budget: time.Second, min: 3, max: 9, repeats: 5}, 3},
+		{"as the budget allows", 100 * time.Millisecond, pace{budget: 750 * time.Millisecond, min: 3, max: 9, repeats: 5}, 7},
+		{"the most", time.Millisecond, pace{budget: time.Second, min: 3, max: 9, repeats: 5}, 9},
+		{"one that takes no time at all", 0, pace{budget: time.Second, min: 3, max: 9, repeats: 5}, 9},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			var turns []string
@@ -59,7 +59,7 @@ func TestInterleaveRounds(t *testing.T) {
 func TestInterleaveEndsWithAnError(t *testing.T) {
 	broken := errors.New("broken")
 	n := 0
-	_, err := interleave(t.Context(), pace{min: 5, max: 5}, []measurement{func(context.Context) (time.Duration, error) {
+	_, err := interleave(t.Context(), pace{min: 5, max: 5, repeats: 1}, []measurement{func(context.Context) (time.Duration, error) {
 		if n++; n == 3 {
 			return 0, broken
 		}

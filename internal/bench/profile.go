@@ -17,6 +17,7 @@ const profiled = 5 * time.Second
 // writeProfiles profiles our own readings, warm and one at a time, as far as
 // their names match only. The servers are processes of their own.
 func writeProfiles(ctx context.Context, dir string, only *regexp.Regexp) (err error) {
+	runtime.MemProfileRate = 0 // until the servers are up
 	s, err := startSetup(ctx, quickScale)
 	if err != nil {
 		return err

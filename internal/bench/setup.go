@@ -27,11 +27,11 @@ type scale struct {
 var (
 	fullScale = scale{
 		sizes: []int{10, 1_000, 100_000, 1_000_000}, hosted: 200, atOnce: []int{4, 8, 16},
-		pace: pace{budget: 8 * time.Second, min: 3, max: 25}, plans: pace{budget: 40 * time.Second, min: 5, max: 9},
+		pace: pace{budget: 8 * time.Second, min: 3, max: 25, repeats: 5}, plans: pace{budget: time.Minute, min: 3, max: 7, repeats: 1},
 	}
 	quickScale = scale{
 		sizes: []int{10, 1_000, 100_000}, hosted: 40, atOnce: []int{8},
-		pace: pace{budget: time.Second, min: 1, max: 9}, plans: pace{min: 1, max: 1},
+		pace: pace{budget: time.Second, min: 1, max: 9, repeats: 5}, plans: pace{min: 1, max: 1, repeats: 1},
 	}
 )
 
