@@ -21,6 +21,13 @@ func IsID(s string) bool {
 	return (len(s) == 40 || len(s) == 64) && strings.Trim(s, "0123456789abcdef") == ""
 }
 
+// LooksAbbreviated reports whether a person would take s for an abbreviated
+// object id: 7 (git's own shortest, core.abbrev) to 39 hex digits in either
+// case. A ref may be called so too.
+func LooksAbbreviated(s string) bool {
+	return len(s) >= 7 && len(s) < 40 && strings.Trim(s, "0123456789abcdefABCDEF") == ""
+}
+
 // LooksLikeID reports whether a person would take s for an object id: IsID in
 // either case.
 func LooksLikeID(s string) bool { return IsID(strings.ToLower(s)) }

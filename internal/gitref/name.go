@@ -76,6 +76,10 @@ func Natural(fullName string) (kind, name string) {
 // shortError refuses a legal name that does not start with "refs/".
 func shortError(name string) *fault.Error {
 	advice := "Write ref = " + quote(heads+name) + " for a branch or ref = " + quote(tags+name) + " for a tag."
+	if LooksAbbreviated(name) {
+		return refuse(quote(name)+" is not a full ref name; it looks like an abbreviated commit id, and a commit id is not a ref",
+			"Name the branch or the tag that holds the commit. If a ref is really called so: "+strings.ToLower(advice[:1])+advice[1:])
+	}
 	switch {
 	case strings.EqualFold(name, "HEAD"), name == "@":
 		advice = `Write ref = "HEAD" for the remote's default branch.`

@@ -67,6 +67,8 @@ func TestCheckFullRefuses(t *testing.T) {
 		{"head", []string{`Write ref = "HEAD"`}},
 		{"@", []string{`Write ref = "HEAD"`}},
 		{"refs", []string{"is not a full ref name"}},
+		{id40[:7], []string{"abbreviated commit id, and a commit id is not a ref", `write ref = "refs/heads/a55ffdd" for a branch`}},
+		{strings.ToUpper(id40[:39]), []string{"abbreviated commit id"}},
 		{id40, []string{"a commit id is not a ref", `ref = "refs/heads/` + id40 + `"`}},
 		{strings.ToUpper(id40), []string{"a commit id is not a ref"}},
 		{id64, []string{"a commit id is not a ref"}},
@@ -162,6 +164,16 @@ func TestNatural(t *testing.T) {
 		kind, name := Natural(full)
 		if kind != want[0] || name != want[1] {
 			t.Errorf("Natural(%q) = %q, %q", full, kind, name)
+		}
+	}
+}
+
+func TestLooksAbbreviated(t *testing.T) {
+	for s, want := range map[string]bool{
+		id40[:6]: false, id40[:7]: true, id40[:39]: true, id40: false, id64[:41]: false, "A55FFDD": true, "deadbee/f": false, "v1234567": false, "": false,
+	} {
+		if LooksAbbreviated(s) != want {
+			t.Errorf("%q: %t", s, !want)
 		}
 	}
 }

@@ -90,6 +90,8 @@ func (s spelling) rank(full string) int {
 		return rankFold + other
 	case o.bare == s.bare:
 		return rankVersion + other
+	case full == "HEAD" && !strings.HasSuffix(s.short, "/HEAD"):
+		return farAway // every pull request ends in "/head"
 	case strings.HasSuffix(o.folded, "/"+s.folded), strings.HasSuffix(s.folded, "/"+o.folded):
 		return rankSuffix
 	case other == 1:

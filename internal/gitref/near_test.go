@@ -38,6 +38,8 @@ func TestNear(t *testing.T) {
 		{"a typo in another kind is too far", "refs/heads/maim", []string{"refs/tags/main"}, nil},
 		{"short names allow no edit", "refs/heads/ab", []string{"refs/heads/ac"}, nil},
 		{"other namespaces", "refs/pull/7/head", []string{"refs/pull/8/head", "refs/heads/pull"}, []string{"refs/pull/8/head"}},
+		{"a pull request is not HEAD", "refs/pull/7/head", []string{"HEAD"}, nil},
+		{"a clone's HEAD is", "refs/remotes/origin/HEAD", []string{"HEAD"}, []string{"HEAD"}},
 		{"duplicates count once", "refs/heads/mian", []string{"refs/heads/main", "refs/heads/main"}, []string{"refs/heads/main"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {

@@ -22,8 +22,13 @@ func (s Selector) missing(a *lsremote.Advertisement) *fault.Error {
 	case s.full == head:
 		return noHead(a)
 	default:
-		return &fault.Error{Kind: fault.RefNotFound, Happened: s.full + " is not advertised by the repository",
+		e := &fault.Error{Kind: fault.RefNotFound, Happened: s.full + " is not advertised by the repository",
 			Advice: "Check the spelling (case counts), and that it was pushed."}
+		if _, short := gitref.Natural(s.full); gitref.LooksAbbreviated(short) {
+			e.Happened += "; this looks like an abbreviated commit id, and a commit id is not a ref"
+			e.Advice = "Name the branch or the tag that holds the commit."
+		}
+		return e
 	}
 }
 
@@ -47,12 +52,21 @@ func (s Selector) HintQuery() lsremote.Query {
 	q := lsremote.Query{Refs: []string{head}, Prefixes: []string{branchRefs, tagRefs}}
 	if s.full != "" {
 		q.Refs = append(q.Refs, s.full)
-		// All of "refs/" could be a million pull requests.
-		if dir := s.full[:strings.LastIndex(s.full, "/")+1]; strings.Count(dir, "/") > 1 {
+		if dir := s.directory(); dir != "" {
 			q.Prefixes = append(q.Prefixes, dir)
 		}
 	}
 	return q.Normalize()
+}
+
+// directory returns what stands before the last part of the ref's name. It is
+// "" for "refs/": all of that could be a million pull requests.
+func (s Selector) directory() string {
+	dir := s.full[:strings.LastIndex(s.full, "/")+1]
+	if strings.Count(dir, "/") < 2 {
+		return ""
+	}
+	return dir
 }
 
 // Explain says why Pick found nothing, with the names that the user may have
@@ -69,8 +83,7 @@ func (s Selector) Explain(hint *lsremote.Advertisement) *fault.Error {
 	e := s.missing(hint)
 	names := make([]string, 0, len(hint.Refs))
 	for _, r := range hint.Refs {
-		// The ref itself may be there by now; it is not near, it is it.
-		if r.Name != s.full && (s.full != head || strings.HasPrefix(r.Name, branchRefs)) {
+		if s.mayBeMeant(r.Name) {
 			names = append(names, r.Name)
 		}
 	}
@@ -88,10 +101,46 @@ func (s Selector) Explain(hint *lsremote.Advertisement) *fault.Error {
 		kind, _ := gitref.Natural(near[0])
 		e.Happened += fmt.Sprintf(", but there is a %s of that name", kind)
 	}
-	if len(near) > 0 {
+	switch {
+	case len(near) > 0:
 		e.Advice = listed("Did you mean %s?", near)
+	case strings.HasPrefix(s.full, branchRefs):
+		e.Advice += s.branches(hint, names)
 	}
 	return e
+}
+
+// mayBeMeant tells whether name is worth to be named in the place of the ref
+// that is missing.
+func (s Selector) mayBeMeant(name string) bool {
+	kind, _ := gitref.Natural(s.full)
+	dir := s.directory()
+	switch {
+	case name == s.full:
+		return false // it may be there by now; then it is not near, it is it
+	case s.full == head:
+		return strings.HasPrefix(name, branchRefs)
+	case kind == "ref" && dir != "" && !strings.HasPrefix(dir, remoteRefs):
+		// A pull request is no branch of a like name. A clone's own name for
+		// a branch is one.
+		return strings.HasPrefix(name, dir)
+	}
+	return true
+}
+
+// branches names the default branch, or else a few of names.
+func (s Selector) branches(hint *lsremote.Advertisement, names []string) string {
+	if r, ok := hint.Lookup(head); ok && r.Target != s.full && strings.HasPrefix(r.Target, branchRefs) && norm.NFC.IsNormalString(r.Target) {
+		return listed(" The default branch is %s.", []string{r.Target})
+	}
+	var all []string
+	for _, name := range names {
+		// What is not in NFC cannot be written in a configuration.
+		if strings.HasPrefix(name, branchRefs) && norm.NFC.IsNormalString(name) {
+			all = append(all, name)
+		}
+	}
+	return listed(" There is %s.", all)
 }
 
 // explainVersions judges all tags, also those that Query had left out.

@@ -27,6 +27,15 @@ func TestExplain(t *testing.T) {
 		{"another Unicode form", Spec{Branch: "caf\u00e9"}, repo, fault.RefNotFound, []string{`refs/heads/cafe\u0301`, "NFC"}},
 		{"beside the ref", Spec{Ref: "refs/pull/7/haed"}, repo, fault.RefNotFound, []string{`ref = "refs/pull/7/head"`}},
 		{"nothing near", Spec{Branch: "zzzzzzzzzzzzzzzzzzzzz"}, repo, fault.RefNotFound, []string{"Check the spelling"}},
+		{"nothing near, the default branch", Spec{Branch: "master"}, withHead("refs/heads/main", "refs/heads/develop", "refs/heads/main"), fault.RefNotFound,
+			[]string{`was pushed. The default branch is branch = "main".`}},
+		{"nothing near, no default branch", Spec{Branch: "master"}, advertise("refs/heads/a", "refs/heads/b", "refs/heads/cafe\u0301", "refs/heads/d", "refs/heads/e", "refs/tags/t"), fault.RefNotFound,
+			[]string{`There is branch = "a" or branch = "b" or branch = "d" or 1 more.`}},
+		{"nothing near, itself the default branch", Spec{Branch: "master"}, withHead("refs/heads/master", "refs/heads/b"), fault.RefNotFound, []string{`There is branch = "b".`}},
+		{"a clone's name for it", Spec{Ref: "refs/remotes/origin/main"}, repo, fault.RefNotFound, []string{`branch = "main"`}},
+		{"abbreviated id as a branch", Spec{Branch: "a55ffdd"}, repo, fault.RefNotFound, []string{"this looks like an abbreviated commit id, and a commit id is not a ref", "Name the branch or the tag"}},
+		{"abbreviated id as a tag", Spec{Tag: "A55FFDD3"}, repo, fault.RefNotFound, []string{"abbreviated commit id"}},
+		{"abbreviated id as a full name", Spec{Ref: "refs/heads/a55ffdd"}, repo, fault.RefNotFound, []string{"abbreviated commit id"}},
 		{"there by now", Spec{Branch: "main"}, advertise("refs/heads/main"), fault.RefNotFound, []string{"Check the spelling"}},
 		{"no HEAD", Spec{Ref: "HEAD"}, advertise("refs/heads/trunk", "refs/heads/wip", "refs/tags/v1.0.0"), fault.NoHead, []string{`there is branch = "trunk" or branch = "wip")`}},
 		{"no HEAD, many branches", Spec{Ref: "HEAD"}, advertise("refs/heads/a", "refs/heads/b", "refs/heads/c", "refs/heads/d", "refs/heads/e"), fault.NoHead, []string{"or 2 more"}},
@@ -51,6 +60,29 @@ func TestExplain(t *testing.T) {
 				t.Errorf("raw characters of the server in %q", e.Error())
 			}
 		})
+	}
+}
+
+// withHead is a repository with these refs whose HEAD points at target.
+func withHead(target string, names ...string) *lsremote.Advertisement {
+	a := advertise(append([]string{"HEAD"}, names...)...)
+	for i := range a.Refs {
+		if a.Refs[i].Name == "HEAD" {
+			a.Refs[i].Target = target
+		}
+	}
+	return a
+}
+
+// A pull request that is closed has nothing to do with branches of a like name.
+func TestNothingNearElsewhere(t *testing.T) {
+	hint := advertise("HEAD", "refs/heads/head", "refs/heads/main", "refs/pull/8/head", "refs/tags/head")
+	for _, ref := range []string{"refs/pull/7/head", "refs/changes/34/1234/head"} {
+		e := must(t, Spec{Ref: ref}).Explain(hint)
+		asFault(t, e, fault.RefNotFound, "Check the spelling")
+		if strings.Contains(e.Error(), "Did you mean") {
+			t.Errorf("%s: %v", ref, e)
+		}
 	}
 }
 

@@ -121,7 +121,7 @@ func (t *tally) named() []string {
 func (v *versions) adviceFor(t *tally) string {
 	switch {
 	case t.count[prerelease] > 0:
-		return `To take pre-releases, name the lowest one in the range, e.g. ">=2.0.0-0". Or set include_prereleases = true, which opens the range but leaves its lower bound: 2.0.0-rc.1 comes before 2.0.0.`
+		return v.prereleaseAdvice(t.examples[prerelease])
 	case t.count[outside] > 0:
 		return "Widen the range."
 	case t.count[filtered] > t.count[notVersion]:

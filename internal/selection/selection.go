@@ -18,6 +18,7 @@ const (
 	head       = "HEAD"
 	branchRefs = "refs/heads/"
 	tagRefs    = "refs/tags/"
+	remoteRefs = "refs/remotes/" // of a clone; servers have none
 )
 
 // Spec is a selector as the user wrote it. Exactly one of Branch, Tag, Ref and

@@ -15,6 +15,7 @@ const rangeAdvice = `A range looks like ">=1.2.0 <2.0.0", "1.x", "~1.4" or "*". 
 
 // versions chooses among tags by a range.
 type versions struct {
+	text   string              // the range as the user wrote it
 	within *semver.Constraints // the range, with the pre-release flag
 	any    *semver.Constraints // the same range open to pre-releases, to say why one was dropped
 	filter *filter             // nil takes every tag as it is
@@ -29,7 +30,7 @@ func newVersions(s Spec) (*versions, error) {
 	within.IncludePrerelease = s.IncludePrereleases
 	open := *within
 	open.IncludePrerelease = true
-	v := &versions{within: within, any: &open}
+	v := &versions{text: s.Semver, within: within, any: &open}
 	if s.TagFilter != nil {
 		if v.filter, err = newFilter(*s.TagFilter); err != nil {
 			return nil, err
