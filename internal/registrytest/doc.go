@@ -4,6 +4,6 @@
 // registry and from every kind of mirror.
 //
 // The tests build a release of this platform themselves. With GITPIN_DIST they
-// judge the files in that directory instead, as goreleaser leaves them in dist/:
-// scripts/release does so.
+// judge the files in that directory instead, as goreleaser leaves them in dist/,
+// with their signature by the key in GITPIN_DIST_KEY: scripts/release does so.
 package registrytest

@@ -14,8 +14,7 @@ import (
 // The whole way with a registry of one's own, service discovery included.
 func TestInstallFromRegistry(t *testing.T) {
 	c, j := newCLI(t), newJob(t)
-	r, key := theRelease(t), newKey(t)
-	key.sign(t, r)
+	r, key := signedRelease(t)
 	reg := newRegistry(t, r, key)
 	c.trust(reg.HTTP)
 	source := reg.host() + "/gitpin/gitpin"
@@ -84,8 +83,7 @@ func readmeRequired(t *testing.T, r release) string {
 // stranger's machine is where the public registry's name leads.
 func TestInstallAsReadmeSays(t *testing.T) {
 	c, j := newCLI(t), newJob(t)
-	r, key := theRelease(t), newKey(t)
-	key.sign(t, r)
+	r, key := signedRelease(t)
 	reg := newRegistry(t, r, key)
 	c.trust(reg.HTTP)
 	c.configure(c.redirect(reg))

@@ -3,6 +3,8 @@ package registrytest
 import (
 	"bytes"
 	"fmt"
+	"os"
+	"path/filepath"
 	"testing"
 
 	"github.com/ProtonMail/go-crypto/openpgp"
@@ -36,6 +38,31 @@ func newKey(t *testing.T) signingKey {
 		t.Fatal(err)
 	}
 	return signingKey{fmt.Sprintf("%016X", entity.PrimaryKey.KeyId), public.String(), entity}
+}
+
+// signedRelease returns the release under test, signed, and the key: a throw-away
+// one, or of the files in GITPIN_DIST the one in GITPIN_DIST_KEY.
+func signedRelease(t *testing.T) (release, signingKey) {
+	t.Helper()
+	r, path := theRelease(t), os.Getenv("GITPIN_DIST_KEY")
+	if path == "" {
+		key := newKey(t)
+		key.sign(t, r)
+		return r, key
+	}
+	public, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	keys, err := openpgp.ReadArmoredKeyRing(bytes.NewReader(public))
+	if err != nil || len(keys) != 1 {
+		t.Fatalf("%s holds %d keys: %v", path, len(keys), err)
+	}
+	signature := r.file("SHA256SUMS.sig")
+	if r.files[signature], err = os.ReadFile(filepath.Join(os.Getenv("GITPIN_DIST"), signature)); err != nil {
+		t.Fatal(err)
+	}
+	return r, signingKey{fmt.Sprintf("%016X", keys[0].PrimaryKey.KeyId), string(public), keys[0]}
 }
 
 // sign adds the detached, binary signature of SHA256SUMS to the release.
