@@ -6,18 +6,17 @@ terraform {
   }
 }
 
-# The same keys that a Flux Git secret has. Ephemeral values (Terraform 1.10,
-# OpenTofu 1.11) are in neither plan nor state.
 variable "git_password" {
   type      = string
   sensitive = true
+  ephemeral = true # in neither plan nor state; Terraform 1.10, OpenTofu 1.11, or newer
 }
 
 provider "gitpin" {
   credentials = [
     {
       url = "https://git.example.com/acme/"
-      secret = {
+      secret = { # the keys of a Flux Git secret
         username = "acme-bot"
         password = var.git_password
       }

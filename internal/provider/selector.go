@@ -21,6 +21,7 @@ const (
 	tagDoc    = "Short name of a tag (`v1.2.3`), taken literally: it means `refs/tags/…` and nothing else."
 	refDoc    = "Full ref name (`refs/heads/main`, `refs/pull/7/head`) or `HEAD`. A short name is refused."
 	semverDoc = "Range over the version tags, in [Masterminds syntax](https://github.com/Masterminds/semver#checking-version-constraints) as Flux uses it: `1.x`, `~1.4`, `>=1.2.0 <2.0.0`. " +
+		"It is not Terraform's syntax: `~> 1.0` means `~1.0` here (`>= 1.0.0, < 1.1.0`). For what Terraform's `~> 1.0` means write `^1.0` or `>= 1.0, < 2.0`. " +
 		"Tags must be strict SemVer with an optional leading `v`."
 	tagFilterDoc = "Takes only some tags into account, as Flux's `filterTags`. Needs `semver`."
 	patternDoc   = "Regular expression (RE2) that the tag must match."

@@ -26,7 +26,7 @@ provider "gitpin" {
 }
 
 variable "release" {
-  description = "Change it to move the pin to the newest commit."
+  description = "Change the default to move the pin to the newest commit."
   type        = string
   default     = "1"
 }

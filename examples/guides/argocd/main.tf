@@ -7,7 +7,7 @@ terraform {
 }
 
 variable "release" {
-  description = "Change it to move the pin."
+  description = "Change the default to move the pin."
   type        = string
   default     = "1"
 }

@@ -7,7 +7,7 @@ terraform {
 }
 
 variable "release" {
-  description = "Change it to build a newer commit."
+  description = "Change the default to build a newer commit."
   type        = string
   default     = "1"
 }

@@ -6,22 +6,29 @@ terraform {
   }
 }
 
-variable "git_secret" {
-  description = "The data of the Flux Secret, decoded: the same keys serve the cluster and the plan."
-  type        = map(string)
-  sensitive   = true
+variable "git_username" {
+  type = string
+}
+
+variable "git_password" {
+  type      = string
+  sensitive = true
+  ephemeral = true # not in the plan file; Terraform 1.10, OpenTofu 1.11, or newer
 }
 
 variable "release" {
-  description = "Change it to move the pin."
+  description = "Change the default to move the pin."
   type        = string
   default     = "1"
 }
 
 provider "gitpin" {
   credentials = [{
-    url    = "https://git.example.com/acme/"
-    secret = var.git_secret
+    url = "https://git.example.com/acme/"
+    secret = { # the keys of the Flux Secret
+      username = var.git_username
+      password = var.git_password
+    }
   }]
 }
 

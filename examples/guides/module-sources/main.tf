@@ -7,7 +7,7 @@ terraform {
 }
 
 variable "release" {
-  description = "Change it to move the pins."
+  description = "Change the default to move the pins."
   type        = string
   default     = "1"
 }

@@ -7,7 +7,7 @@ terraform {
 }
 
 variable "release" {
-  description = "Change it to move the pin, and to accept a moved tag."
+  description = "Change the default to move the pin, and to accept a moved tag."
   type        = string
   default     = "1"
 }

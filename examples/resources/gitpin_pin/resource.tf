@@ -13,7 +13,7 @@ variable "release" {
 resource "gitpin_pin" "app" {
   observation = data.gitpin_ref.app.observation
 
-  # The pin stays until this changes.
+  # The pin stays until this changes. Change the default of release, not -var.
   triggers = { release = var.release }
 }
 

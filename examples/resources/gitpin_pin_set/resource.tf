@@ -14,7 +14,8 @@ data "gitpin_snapshot" "platform" {
 resource "gitpin_pin_set" "platform" {
   observations = data.gitpin_snapshot.platform.observations
 
-  # All members move together, when this changes.
+  # All members move together, when this changes. Change the default of release,
+  # not -var.
   triggers = { release = var.release }
 }
 
