@@ -20,6 +20,9 @@ type Auth struct {
 	// Source says where the credentials come from, for messages:
 	// `credentials[0] (url "https://git.example.com/acme/")` or "no credentials".
 	Source string
+	// Why says of an http(s) Auth without credentials why it has none, in one
+	// clause: "no entry matches: …". It is "" for any other.
+	Why string
 	// Keys names the keys of the secret that are in use, sorted.
 	Keys []string
 	// TLS is for http and https, nil for the system's defaults.

@@ -28,11 +28,11 @@ type helper struct {
 // for plain http to another machine: that would be sent for all to read.
 func (k *Keychain) helperAuth(r giturl.Remote) *Auth {
 	if r.Scheme == giturl.HTTP && !isLoopback(r.Host) {
-		return &Auth{Source: noCredentials + " (git's credential helper is not asked for plain http)"}
+		return k.anonymous(" (git's credential helper is not asked for plain http)")
 	}
 	question, ok := helperQuestion(r)
 	if !ok {
-		return &Auth{Source: noCredentials}
+		return k.anonymous("")
 	}
 	id := opaqueID("helper", question)
 	h, _ := k.ambient.helpers.LoadOrStore(id, &helper{question: question})

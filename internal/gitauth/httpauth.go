@@ -3,7 +3,6 @@ package gitauth
 import (
 	"context"
 	"encoding/base64"
-	"fmt"
 	"net"
 	"net/url"
 	"slices"
@@ -19,7 +18,7 @@ import (
 func (k *Keychain) httpAuth(e *entry, r giturl.Remote) (*Auth, error) {
 	if len(e.Secret) == 0 {
 		// "Anonymous here", written out below a wider prefix.
-		return &Auth{Source: e.source() + ", an empty secret"}, nil
+		return &Auth{Source: e.source() + ", an empty secret", Why: e.source() + " has an empty secret"}, nil
 	}
 	a, err := k.httpParts(e, r)
 	if err != nil {
@@ -112,10 +111,6 @@ func fluxOptions(u url.URL, secret map[string]string) (*git.AuthOptions, error) 
 // checkHTTPSecret finds what would make a request anonymous or be refused by the
 // server, where the secret shows it.
 func checkHTTPSecret(secret map[string]string, r giturl.Remote) error {
-	if !slices.ContainsFunc(httpKeys, func(key string) bool { _, ok := secret[key]; return ok }) {
-		return &problem{what: fmt.Sprintf("secret has no key for %s, only for ssh", r.Scheme),
-			advice: "Add username and password, or bearerToken; or give the entry an ssh:// prefix."}
-	}
 	if value, ok := secret[keyBearerToken]; ok && value == "" {
 		return emptyProblem(keyBearerToken)
 	}

@@ -75,7 +75,6 @@ func TestHTTPSecretRefused(t *testing.T) {
 		"bearer, empty":           {plain, map[string]string{"bearerToken": ""}, []string{"bearerToken: is empty", "anonymous"}},
 		"both empty":              {plain, map[string]string{"username": "", "password": ""}, []string{"password: is empty", "anonymous"}},
 		"user empty":              {plain, map[string]string{"username": "", "ca.crt": "x"}, []string{"username: is empty"}},
-		"ssh keys alone":          {plain, map[string]string{"identity": "s3cr3t", "known_hosts": "x"}, []string{"no key for https, only for ssh"}},
 		"plain http":              {"http://git.example.com/r", user("s3cr3t"), []string{"plain http", "allow_http"}},
 		"plain http, bearer":      {"http://10.0.0.1/r", map[string]string{"bearerToken": "s3cr3t"}, []string{"plain http"}},
 		"nearly loopback":         {"http://localhost.example.com/r", map[string]string{"bearerToken": "s3cr3t"}, []string{"plain http"}},

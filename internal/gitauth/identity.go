@@ -61,6 +61,9 @@ func identityProblem(text string) error {
 	}
 	block, _ := pem.Decode([]byte(text))
 	if block == nil {
+		if looksLikePath(body) {
+			return fault("is not a private key: "+pathWhat, pathAdvice)
+		}
 		if what, advice := pemDamage(text); what != "" {
 			return fault(what, advice)
 		}

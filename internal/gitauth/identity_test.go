@@ -70,7 +70,11 @@ func TestIdentityNamesTheDamage(t *testing.T) {
 	dsa := pemOf("DSA PRIVATE KEY", []byte("x"))
 	for _, tc := range map[string]struct{ text, want string }{
 		"words":             {"hello", "is not a private key"},
-		"a path":            {"~/.ssh/id_ed25519", "is not a private key"},
+		"a path":            {"~/.ssh/id_ed25519", "is not a private key: it looks like the path of a file"},
+		"an absolute path":  {"/home/me/.ssh/id_ed25519\n", `file("…")`},
+		"a relative path":   {"./id_ed25519", "looks like the path"},
+		"a Windows path":    {`C:\keys\id`, "looks like the path"},
+		"a base64 text":     {"/3xk\n/4yl\n", "is not a private key. Give"},
 		"PuTTY":             {"PuTTY-User-Key-File-3: ssh-ed25519\nEncryption: none\n", "PuTTY"},
 		"PKCS#8, encrypted": {pemOf("ENCRYPTED PRIVATE KEY", []byte("x")), "PKCS#8"},
 		"DSA":               {dsa, "DSA"},

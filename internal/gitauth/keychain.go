@@ -138,6 +138,9 @@ func (e *entry) parse() error {
 		e.prefix = prefix
 	}
 	err := checkKeys(e.Secret, e.SecretUnknown)
+	if err == nil && !e.URLUnknown && !e.SecretUnknown {
+		err = checkForm(e.prefix, e.Secret)
+	}
 	var p *problem
 	if errors.As(err, &p) {
 		return inputError(fmt.Sprintf("credentials[%d].%s", e.index, p.Error()), p.advice)
@@ -173,7 +176,17 @@ func (k *Keychain) For(r giturl.Remote) (*Auth, error) {
 	case k.opts.Ambient.CredentialHelper:
 		return k.helperAuth(r), nil
 	}
-	return &Auth{Source: noCredentials}, nil
+	return k.anonymous(""), nil
+}
+
+// anonymous returns what an http(s) remote is read with when no entry matches.
+// more is put to Source.
+func (k *Keychain) anonymous(more string) *Auth {
+	why := k.prefixes()
+	if len(k.entries) > 0 {
+		why = "no entry matches: " + why
+	}
+	return &Auth{Source: noCredentials + more, Why: why + more}
 }
 
 const noCredentials = "no credentials"
@@ -214,7 +227,7 @@ func (k *Keychain) match(r giturl.Remote) *entry {
 func (k *Keychain) prefixes() string {
 	var all []string
 	for _, e := range k.entries {
-		all = append(all, e.prefix.String())
+		all = append(all, fault.Clean(e.prefix.String()))
 	}
 	if len(all) == 0 {
 		return "the provider has no credentials"

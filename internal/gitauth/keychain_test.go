@@ -1,6 +1,7 @@
 package gitauth
 
 import (
+	"fmt"
 	"testing"
 
 	"github.com/gitpin/terraform-provider-gitpin/internal/fault"
@@ -68,6 +69,33 @@ func TestForNamesTheSource(t *testing.T) {
 	a, err = k.For(remote(t, "https://other.example.com/r"))
 	if err != nil || a.Source != "no credentials" {
 		t.Errorf("Source %q, %v", a.Source, err)
+	}
+}
+
+func TestForSaysWhyThereAreNone(t *testing.T) {
+	entry := func(url string, secret map[string]string) Entry { return Entry{URL: url, Secret: secret} }
+	many := []Entry{}
+	for i := range 7 {
+		many = append(many, entry(fmt.Sprintf("https://%d.example.com", i), user("me")))
+	}
+	for name, tc := range map[string]struct {
+		options Options
+		entries []Entry
+		url     string
+		want    string
+	}{
+		"no list":         {Options{}, nil, "https://git.example.com/r", "the provider has no credentials"},
+		"no match":        {Options{}, []Entry{entry("https://git.example.com/acme", user("me")), entry("https://b.example.com", map[string]string{"ca.crt": "x"})}, "https://git.example.com/other/r", "no entry matches: the provider's credentials are for https://git.example.com/acme, https://b.example.com"},
+		"no match, http":  {Options{}, []Entry{entry("https://git.example.com", user("me"))}, "http://git.example.com/r", "no entry matches: the provider's credentials are for https://git.example.com"},
+		"many":            {Options{}, many, "https://git.example.com/r", "no entry matches: the provider's credentials are for https://0.example.com, https://1.example.com, https://2.example.com, https://3.example.com, https://4.example.com and 2 more"},
+		"an empty secret": {Options{}, []Entry{entry("https://git.example.com", nil)}, "https://git.example.com/r", `credentials[0] (url "https://git.example.com") has an empty secret`},
+		"no helper":       {Options{Ambient: Ambient{CredentialHelper: true}}, nil, "http://git.example.com/r", "the provider has no credentials (git's credential helper is not asked for plain http)"},
+		"a match":         {Options{}, []Entry{entry("https://git.example.com", user("me"))}, "https://git.example.com/r", ""},
+	} {
+		a, err := keychain(t, tc.options, tc.entries...).For(remote(t, tc.url))
+		if err != nil || a.Why != tc.want {
+			t.Errorf("%s: %q, %v", name, a.Why, err)
+		}
 	}
 }
 

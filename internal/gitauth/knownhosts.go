@@ -83,6 +83,8 @@ func parseKnownHosts(where, text string) (*HostKeys, error) {
 
 func hostLineDamage(text string) (what, advice string) {
 	switch {
+	case looksLikePath(text):
+		return pathWhat, pathAdvice
 	case strings.Contains(text, "-----BEGIN"):
 		return "it begins a PEM text", "Put a private key into identity."
 	case strings.Contains(text, `\n`):

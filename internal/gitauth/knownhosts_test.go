@@ -57,6 +57,7 @@ func TestKnownHostsNamesTheJunkLine(t *testing.T) {
 		want []string
 	}{
 		"words":            {good + "getaddrinfo hunter22: Name or service not known\n", []string{"line 2"}},
+		"a path":           {"~/.ssh/hunter22\n", []string{"line 1", "looks like the path of a file", `file("…")`}},
 		"one word":         {"hunter22\n", []string{"line 1", "one word"}},
 		"base64":           {base64Of(good), []string{"line 1", "base64decode"}},
 		"host and key":     {good + fields[0] + " " + fields[2] + "\n", []string{"line 2", "too few fields"}},

@@ -2,6 +2,7 @@ package gitauth
 
 import (
 	"encoding/pem"
+	"regexp"
 	"strings"
 )
 
@@ -27,6 +28,8 @@ func normalize(text string) string {
 func pemDamage(text string) (what, advice string) {
 	body := strings.TrimSpace(text)
 	switch {
+	case looksLikePath(body):
+		return pathWhat, pathAdvice
 	case strings.HasPrefix(body, "LS0tLS1CRUdJTi"): // base64 of "-----BEGIN"
 		return "looks base64-encoded, as in the data of a Kubernetes Secret", "Decode it with base64decode(…)."
 	case !strings.Contains(body, "-----BEGIN "):
@@ -41,6 +44,20 @@ func pemDamage(text string) (what, advice string) {
 		return "the end is missing", "Give the whole file, up to and including its END line."
 	}
 	return "", ""
+}
+
+const (
+	pathWhat   = "it looks like the path of a file, not like what is in it"
+	pathAdvice = `Give the content of the file: file("…").`
+)
+
+// pathForm begins the paths that people write. "/" may also begin base64 text,
+// so the value is never shown.
+var pathForm = regexp.MustCompile(`^(/|~/|\.\.?/|[A-Za-z]:[\\/])`)
+
+// looksLikePath tells whether trimmed text is one line that begins as a path.
+func looksLikePath(text string) bool {
+	return pathForm.MatchString(text) && !strings.ContainsAny(text, "\r\n") && !strings.Contains(text, "-----BEGIN")
 }
 
 // pemBlocks returns the PEM blocks of normalized text, in order.

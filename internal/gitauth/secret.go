@@ -72,10 +72,14 @@ func (p *problem) Error() string {
 // true when the secret is not wholly known, so that nothing may be said to be
 // missing from it.
 func checkKeys(secret map[string]string, partial bool) error {
+	var unknown []string
 	for _, key := range slices.Sorted(maps.Keys(secret)) {
 		if !slices.Contains(allowedKeys, key) {
-			return unknownKey(key)
+			unknown = append(unknown, key)
 		}
+	}
+	if len(unknown) > 0 {
+		return unknownKeys(unknown)
 	}
 	if err := checkExclusive(secret); err != nil || partial {
 		return err
@@ -87,20 +91,50 @@ func checkKeys(secret map[string]string, partial bool) error {
 // where its name belongs is longer than any name of ours, or stranger.
 var shownKey = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9._-]{0,29}$`)
 
-func unknownKey(key string) error {
-	shown := "one key that is not shown here, for it may be a value written in the place of a name"
-	if shownKey.MatchString(key) {
-		shown = fmt.Sprintf("%q", key)
+// unknownKeys reports all of keys, which is not empty, at once.
+func unknownKeys(keys []string) error {
+	var shown, hints []string
+	hidden, token := 0, false
+	for _, key := range keys {
+		near := nearestKey(key)
+		switch {
+		case strings.Contains(strings.ToLower(key), "token") && !strings.EqualFold(key, keyBearerToken):
+			token = true
+		case near != "" && len(keys) == 1:
+			hints = append(hints, fmt.Sprintf("Did you mean %q?", near))
+		case near != "" && shownKey.MatchString(key):
+			hints = append(hints, fmt.Sprintf("Did you mean %q by %q?", near, key))
+		}
+		if shownKey.MatchString(key) {
+			shown = append(shown, fmt.Sprintf("%q", key))
+		} else {
+			hidden++
+		}
 	}
-	advice := "Allowed keys are " + strings.Join(allowedKeys, ", ") + "."
-	if strings.Contains(strings.ToLower(key), "token") && !strings.EqualFold(key, keyBearerToken) {
+	if hidden > 0 {
+		shown = append(shown, hiddenKeys(hidden))
+	}
+	if token {
 		// GitHub and GitLab take a token as a password, Bitbucket Server as a
 		// bearer token: only the user knows which host it is.
-		advice = "A token is the password beside a username on most hosts (GitHub, GitLab), and bearerToken where the host asks for that. " + advice
-	} else if near := nearestKey(key); near != "" {
-		advice = fmt.Sprintf("Did you mean %q? %s", near, advice)
+		hints = append(hints, "A token is the password beside a username on most hosts (GitHub, GitLab), and bearerToken where the host asks for that.")
 	}
-	return &problem{what: "secret has " + shown + ", which is not a key of a Flux Git secret", advice: advice}
+	hints = append(hints[:min(len(hints), maxHints)], "Allowed keys are "+strings.Join(allowedKeys, ", ")+".")
+	what := ", which is not a key of a Flux Git secret"
+	if len(keys) > 1 {
+		what = ", which are not keys of a Flux Git secret"
+	}
+	return &problem{what: "secret has " + shorten(shown) + what, advice: strings.Join(hints, " ")}
+}
+
+// maxHints bounds the guesses about unknown keys.
+const maxHints = 5
+
+func hiddenKeys(n int) string {
+	if n == 1 {
+		return "one key that is not shown here, for it may be a value written in the place of a name"
+	}
+	return fmt.Sprintf("%d keys that are not shown here, for they may be values written in the place of names", n)
 }
 
 // nearestKey returns the allowed key that was most likely meant, or "".

@@ -197,6 +197,9 @@ func TestTLSRefused(t *testing.T) {
 		want   []string
 	}{
 		"junk":                 {map[string]string{"ca.crt": "hunter22"}, []string{"ca.crt: no certificate found"}},
+		"a path":               {map[string]string{"ca.crt": "/etc/ssl/hunter22.pem\n"}, []string{"ca.crt: no certificate found: it looks like the path", `file("…")`}},
+		"a path, tls.crt":      {map[string]string{"tls.crt": "./hunter22.crt", "tls.key": key}, []string{"tls.crt: no certificate found: it looks like the path"}},
+		"a path, tls.key":      {map[string]string{"tls.crt": cert, "tls.key": "~/hunter22.key"}, []string{"tls.key: no private key found: it looks like the path"}},
 		"junk, older name":     {map[string]string{"caFile": "hunter22"}, []string{"caFile: no certificate found"}},
 		"a key":                {map[string]string{"ca.crt": key}, []string{"ca.crt: no certificate found"}},
 		"indented":             {map[string]string{"ca.crt": indented}, []string{"ca.crt: no certificate found: lines are indented", "<<-EOT"}},

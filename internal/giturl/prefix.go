@@ -35,6 +35,9 @@ func ParsePrefix(text string) (Prefix, error) {
 // scheme: "git.example.com:acme" is one, and so is "localhost:8080/acme".
 func (p Prefix) IsSCP() bool { return p.remote.Scheme == SSH && !schemeForm.MatchString(p.remote.text) }
 
+// IsHTTP reports whether the prefix is for https or http.
+func (p Prefix) IsHTTP() bool { return p.remote.Scheme == HTTPS || p.remote.Scheme == HTTP }
+
 // As returns the prefix as it would be written under another scheme, for a
 // hint. Neither user nor port go over, as they are others there; but a number
 // after the colon of the scp form can only have been meant as a port.
