@@ -89,7 +89,7 @@ func policySchema() map[string]schema.Attribute {
 			string(pinning.UpdateFollow)),
 		"triggers": schema.MapAttribute{
 			Optional: true, ElementType: types.StringType,
-			MarkdownDescription: "Any change re-pins to the candidate, in place. Null equals `{}`. The first triggers of an imported pin are recorded, not obeyed.",
+			MarkdownDescription: "Map of strings; any change re-pins to the candidate, in place. Change a committed value: what is given by `-var` once changes back in the next plan. Null equals `{}`. The first triggers of an imported pin are recorded, not obeyed.",
 		},
 		"on_tag_moved": choice(string(pinning.TagMovedError),
 			"When a pinned tag names another object: `\"error\"` (default), `\"hold\"` (warn, keep) or `\"follow\"` (the tag is treated like a branch: `update` decides).",
