@@ -5,6 +5,7 @@ import (
 	"compress/flate"
 	"compress/gzip"
 	"context"
+	"crypto/x509"
 	"errors"
 	"io"
 	"mime"
@@ -15,6 +16,7 @@ import (
 	"time"
 
 	"github.com/gitpin/terraform-provider-gitpin/internal/fault"
+	"github.com/gitpin/terraform-provider-gitpin/internal/giturl"
 )
 
 // The types of the answers (gitprotocol-http, "Smart Clients").
@@ -159,6 +161,10 @@ func (r *reading) httpError(ctx context.Context, at endpoint, d *dialing, err er
 	text := err.Error()
 	if e, ok := errors.AsType[*fault.Error](err); ok {
 		e.Happened += r.aside(at)
+		if e.Kind == fault.TLS && !at.foreign && errors.As(err, new(x509.UnknownAuthorityError)) && r.auth.Why != "" {
+			// An entry that holds the authority may be meant for this URL.
+			e.Happened += "; " + r.auth.Why
+		}
 		return e
 	}
 	switch {
@@ -169,12 +175,21 @@ func (r *reading) httpError(ctx context.Context, at endpoint, d *dialing, err er
 	case strings.Contains(text, "malformed HTTP"), strings.Contains(text, "malformed MIME header"),
 		strings.HasSuffix(text, "%!w(<nil>)"): // net/http's words for a server that speaks first, as ssh does
 		return &fault.Error{Kind: fault.NotGit, Phase: fault.PhaseAnswer, Err: err, Happened: addr + " does not speak HTTP on this port",
-			Advice: "Check the scheme and the port of the URL."}
+			Advice: "Check the scheme and the port of the URL." + wantsTLS(at.base.Scheme)}
 	case strings.Contains(text, "response headers exceeded"):
 		return &fault.Error{Kind: fault.TooLarge, Phase: fault.PhaseAnswer, Err: err, Happened: "the header of the answer is too large",
 			Advice: "Check what answers at this URL."}
 	}
 	return err
+}
+
+// wantsTLS returns a hint for a plain http request that failed as it does on a
+// port for https, "" for any other scheme.
+func wantsTLS(scheme string) string {
+	if scheme != string(giturl.HTTP) {
+		return ""
+	}
+	return " Plain http was spoken: does the URL want https://?"
 }
 
 // Read reads the body. The answer must be of an encoding that was asked for.

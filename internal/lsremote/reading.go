@@ -72,7 +72,11 @@ func (r *reading) fail(ctx context.Context, err error) *fault.Error {
 		e.HostWide = e.Kind == fault.Timeout && at != fault.PhaseRefs
 		return e
 	}
-	return lost(at, err)
+	e := lost(at, err)
+	if at == fault.PhaseAnswer {
+		e.Advice += wantsTLS(string(r.remote.Scheme))
+	}
+	return e
 }
 
 // explain makes an error ready for the user: what was asked of which remote,

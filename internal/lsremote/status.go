@@ -15,7 +15,8 @@ import (
 // refusal turns an answer with any status but 200 into an error.
 func (x *exchange) refusal() *fault.Error {
 	status := x.resp.StatusCode
-	e := &fault.Error{Status: status, Phase: fault.PhaseAnswer, Server: x.text(),
+	body := x.start()
+	e := &fault.Error{Status: status, Phase: fault.PhaseAnswer, Server: x.words(body),
 		Happened: "the server answered " + statusText(status) + x.aside(x.at), RetryAfter: x.retryAfter()}
 	switch {
 	case status == http.StatusProxyAuthRequired:
@@ -44,14 +45,20 @@ func (x *exchange) refusal() *fault.Error {
 	default:
 		e.Kind = fault.NotGit
 		e.Advice = "Check the URL: this is not how a git server answers."
+		if status == http.StatusBadRequest && saysTLS(body) {
+			e.Advice += wantsTLS(x.at.base.Scheme)
+		}
 	}
 	return e
 }
 
 // who names the credentials that an answer was given to.
 func (x *exchange) who() string {
-	if x.auth.ID == "" || x.at.foreign {
+	switch {
+	case x.at.foreign, x.auth.ID == "" && x.auth.Why == "":
 		return "a request without credentials"
+	case x.auth.ID == "":
+		return "a request without credentials (" + x.auth.Why + ")"
 	}
 	who := x.auth.Source
 	if scheme := x.auth.Scheme(); scheme != "" {
@@ -72,20 +79,32 @@ func (x *exchange) unauthorized(e *fault.Error) {
 	if len(wanted) > 0 {
 		e.Happened += "; it wants " + strings.Join(wanted, " or ")
 	}
+	if x.lacksPassword() {
+		e.Happened += "; the password is empty or missing"
+	}
 	tried := x.auth.Scheme()
 	offers := func(scheme string) bool {
 		return slices.ContainsFunc(wanted, func(w string) bool { return strings.EqualFold(w, scheme) })
 	}
 	switch {
 	case x.auth.ID == "":
-		e.Advice = "Add an entry for this URL to the provider's credentials."
+		e.Advice = "Add an entry for this URL to the provider's credentials, or widen the url of the one that is meant for it."
 	case tried == "Bearer" && offers("Basic") && !offers("Bearer"):
 		e.Advice = "This host takes a user name with a password or a token: give username and password in the secret in place of bearerToken."
 	case tried == "Basic" && offers("Bearer") && !offers("Basic"):
 		e.Advice = "This host takes a bearer token: give bearerToken in the secret in place of username and password."
+	case x.lacksPassword():
+		e.Advice = "Set password in the secret. Only where a host takes a token as the user name it may stay empty: then check that the token is right and has not expired."
 	default:
 		e.Advice = "Check that the credentials are right and have not expired. They are tried once only, so that no account is locked."
 	}
+}
+
+// lacksPassword tells whether a user name was sent with an empty password, as
+// some hosts take a token.
+func (x *exchange) lacksPassword() bool {
+	return x.auth.Scheme() == "Basic" && !x.at.foreign &&
+		slices.Contains(x.auth.Keys, "username") && !slices.Contains(x.auth.Keys, "password")
 }
 
 // refusedAfterRedirect fills in an answer that may well be no more than the
@@ -101,11 +120,16 @@ func (x *exchange) refusedAfterRedirect(e *fault.Error) {
 // maxErrorText bounds what is read of an error's body, in bytes.
 const maxErrorText = 4 << 10
 
-// text returns what the server says in words: the body if it is plain text, or
-// the message in a JSON object. Web pages are not shown.
-func (x *exchange) text() string {
+// start returns the start of an error's body, and ends the exchange.
+func (x *exchange) start() []byte {
 	body, _ := io.ReadAll(io.LimitReader(x, maxErrorText))
-	defer x.discard()
+	x.discard()
+	return body
+}
+
+// words returns what the server says in words: the body if it is plain text, or
+// the message in a JSON object. Web pages are not shown.
+func (x *exchange) words(body []byte) string {
 	switch x.mediaType() {
 	case "text/plain":
 		return string(body)
@@ -121,6 +145,16 @@ func (x *exchange) text() string {
 		}
 	}
 	return ""
+}
+
+// plainToTLS are the words in which servers answer plain http on a port for
+// https, in lower case: those of Go's net/http, nginx and Apache.
+var plainToTLS = []string{"http request to an https server", "http request was sent to https port", "plain http to an ssl-enabled server port"}
+
+// saysTLS tells whether the body of a 400 says that the port wants https.
+func saysTLS(body []byte) bool {
+	text := strings.ToLower(string(body))
+	return slices.ContainsFunc(plainToTLS, func(words string) bool { return strings.Contains(text, words) })
 }
 
 // discard reads the rest of a short body, so that the connection can be used

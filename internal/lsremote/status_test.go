@@ -32,7 +32,13 @@ func TestHTTPStatus(t *testing.T) {
 		parts  []string
 	}{
 		"401 anonymous": {gittest.Status(401, "", "WWW-Authenticate", `Basic realm="x, y", Bearer`), nil, fault.Authentication, []string{"POST"},
-			[]string{"401 Unauthorized to a request without credentials", "it wants Basic or Bearer", "Add an entry"}},
+			[]string{"401 Unauthorized to a request without credentials (the provider has no credentials)", "it wants Basic or Bearer", "Add an entry"}},
+		"401 with an empty password": {gittest.Status(401, "", "WWW-Authenticate", "Basic"), map[string]string{"username": "s3cr3t-pa55", "password": ""}, fault.Authentication, []string{"POST"},
+			[]string{"secret keys username; it wants Basic; the password is empty or missing", "Set password", "token as the user name"}},
+		"401 without a password, Bearer wanted": {gittest.Status(401, "", "WWW-Authenticate", "Bearer"), map[string]string{"username": "s3cr3t-pa55"}, fault.Authentication, []string{"POST"},
+			[]string{"the password is empty or missing", "give bearerToken"}},
+		"401 to an empty secret": {gittest.Status(401, ""), map[string]string{}, fault.Authentication, []string{"POST"},
+			[]string{"to a request without credentials (credentials[0] (url ", "has an empty secret)"}},
 		"401 Basic": {gittest.Status(401, "bad me:s3cr3t-pa55\n\x1b[31mtoken", "WWW-Authenticate", "basic"), basic, fault.Authentication, []string{"POST"},
 			[]string{"401 Unauthorized to Basic credentials of credentials[0]", "secret keys password, username", `"bad me:*** [31mtoken"`, "once only"}},
 		"401 Bearer wanted": {gittest.Status(401, "", "WWW-Authenticate", "Bearer"), basic, fault.Authentication, []string{"POST"},
@@ -80,6 +86,27 @@ func TestHTTPStatus(t *testing.T) {
 			t.Errorf("%s: asked by %v", name, asked)
 		}
 	}
+}
+
+// Who has entries, but none for this URL, is told which there are, over https
+// and http as over ssh, and also where an entry that does not match holds the
+// authority that is missing.
+func TestNoEntryMatches(t *testing.T) {
+	const other = "https://git.example.com/acme"
+	readBeside := func(url string, secret map[string]string) error {
+		r := mustParse(t, url)
+		_, err := newTestClient(t, Config{}).Read(t.Context(), r, authFor(t, r, other, secret), refs("HEAD"))
+		return err
+	}
+	const want = "no entry matches: the provider's credentials are for " + other
+	for status, kind := range map[int]fault.Kind{401: fault.Authentication, 403: fault.Forbidden, 404: fault.NotFound} {
+		s := gittest.ServeHTTP(t, "", gittest.HTTPOptions{Handler: gittest.Status(status, "")})
+		err := readBeside(s.URL+"/a.git", map[string]string{"username": "me", "password": "s3cr3t-pa55"})
+		wantText(t, wantFault(t, err, kind), "to a request without credentials ("+want+")")
+	}
+	s := gittest.ServeHTTP(t, "", gittest.HTTPOptions{TLS: &gittest.TLSOptions{}})
+	err := readBeside(s.URL+"/a.git", map[string]string{"ca.crt": s.CA.PEM})
+	wantText(t, wantFault(t, err, fault.TLS), "authority that is not trusted here; "+want, "ca.crt in the secret")
 }
 
 // What the server said is scrubbed before it is cut to size, so that no half

@@ -151,3 +151,33 @@ func TestTLSWrongScheme(t *testing.T) {
 	_, err = read(t, newTestClient(t, Config{}), "http://"+ssh.Addr()+"/a.git", refs("HEAD"))
 	wantText(t, wantFault(t, err, fault.NotGit), "does not speak HTTP")
 }
+
+// Plain http on a port for https: what Go's server says, nginx's page, a TLS
+// alert, and servers that just hang up.
+func TestPlainHTTPToTLS(t *testing.T) {
+	const hint = "does the URL want https://?"
+	page := gittest.Status(400, "<html><title>400 The plain HTTP request was sent to HTTPS port</title>", "Content-Type", "text/html")
+	for name, c := range map[string]struct {
+		addr string
+		kind fault.Kind
+	}{
+		"Go":    {gittest.ServeHTTP(t, t.TempDir(), gittest.HTTPOptions{TLS: &gittest.TLSOptions{}}).Addr(), fault.NotGit},
+		"nginx": {gittest.ServeHTTP(t, "", gittest.HTTPOptions{Handler: page}).Addr(), fault.NotGit},
+		"alert": {gittest.ServeTCP(t, gittest.Conversation(awaitRequest, gittest.Send([]byte("\x15\x03\x01\x00\x02\x02\x46")))).Addr(), fault.NotGit},
+		"reset": {gittest.ServeTCP(t, gittest.Conversation(awaitRequest, gittest.Reset)).Addr(), fault.Unavailable},
+	} {
+		_, err := read(t, newTestClient(t, Config{}), "http://"+c.addr+"/a.git", refs("HEAD"))
+		if fault.KindOf(err) != c.kind || !strings.Contains(err.Error(), hint) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	for name, s := range map[string]*gittest.HTTP{
+		"another 400": gittest.ServeHTTP(t, "", gittest.HTTPOptions{Handler: gittest.Status(400, "no such service")}),
+		"https":       gittest.ServeHTTP(t, "", gittest.HTTPOptions{Handler: page, TLS: &gittest.TLSOptions{CA: systemCA}}),
+	} {
+		_, err := read(t, newTestClient(t, Config{}), s.URL+"/a.git", refs("HEAD"))
+		if wantFault(t, err, fault.NotGit); strings.Contains(err.Error(), hint) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
