@@ -3,6 +3,7 @@ package field
 import (
 	"net/http"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -130,11 +131,15 @@ func refusals(t *testing.T) []row {
 func retries(t *testing.T) []row {
 	root := gittest.Repos(t)
 	script := func(what string, want int, kind fault.Kind, answers ...http.Handler) row {
-		var step gittest.Middleware
+		var step atomic.Pointer[gittest.Middleware]
 		s := gittest.ServeHTTP(t, root, gittest.HTTPOptions{Middleware: func(next http.Handler) http.Handler {
-			return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { step(next).ServeHTTP(w, r) })
+			return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { (*step.Load())(next).ServeHTTP(w, r) })
 		}})
-		return row{id: 52, what: what, url: s.URL + "/a.git", kind: kind, again: func() { step = gittest.Script(answers...) }, check: func(t *testing.T) {
+		again := func() {
+			m := gittest.Script(answers...)
+			step.Store(&m)
+		}
+		return row{id: 52, what: what, url: s.URL + "/a.git", kind: kind, again: again, check: func(t *testing.T) {
 			if got := s.Count(); got != want {
 				t.Errorf("%d requests, want %d", got, want)
 			}

@@ -71,7 +71,7 @@ func TestPeakMemory(t *testing.T) {
 		t.Log("the size of a process is read in the way of Linux only")
 		return
 	}
-	const limit = 256 << 20 // the default of max_advertisement_bytes
+	const limit = 64 << 20
 	line := gittest.Pkt(someID + " refs/heads/" + strings.Repeat("x", 100) + "\n")
 	long := gittest.Pkt(someID + " refs/heads/" + strings.Repeat("x", 65000) + "\n")
 	endless := func(line []byte) func(t *testing.T) access {
@@ -96,11 +96,11 @@ func TestPeakMemory(t *testing.T) {
 		{"one ref of a small repository", func(t *testing.T) access {
 			return access{URL: gittest.ServeHTTP(t, gittest.Repos(t), gittest.HTTPOptions{}).URL + "/a.git"}
 		}, "", limit, 0},
-		{"endless refs over http, 256 MiB", endless(line), fault.TooLarge, limit, 16},
+		{"endless refs over http, 256 MiB", endless(line), fault.TooLarge, 256 << 20, 16},
 		{"endless refs over git", over(2), fault.TooLarge, limit, 16},
-		{"endless refs over ssh, 64 MiB", over(3), fault.TooLarge, 64 << 20, 24},
+		{"endless refs over ssh", over(3), fault.TooLarge, limit, 24},
 		{"endless lines of 65,000 bytes", endless(long), fault.TooLarge, limit, 16},
-		{"gzip bomb, 1 MB for 300 MB", at(gittest.GzipBomb(gittest.ResultType, line, 300<<20)), fault.TooLarge, limit, 16},
+		{"gzip bomb, 300 KB for 100 MB", at(gittest.GzipBomb(gittest.ResultType, line, 100<<20)), fault.TooLarge, limit, 16},
 		{"gzip bomb in an error's body", at(bombed(403)), fault.Forbidden, limit, 16},
 		{"endless header", func(t *testing.T) access {
 			s := gittest.ServeTCP(t, gittest.Conversation(gittest.Send([]byte("HTTP/1.1 200 OK\r\n")), gittest.Endless([]byte("X-A: "+strings.Repeat("a", 1000)+"\r\n"))))
@@ -121,9 +121,9 @@ func TestPeakMemory(t *testing.T) {
 	}
 }
 
-// bombed answers with a status and a body that unpacks to 300 MB.
+// bombed answers with a status and a body that unpacks to 100 MB.
 func bombed(status int) http.Handler {
-	bomb := gittest.GzipBomb("text/plain", bytes.Repeat([]byte("no "), 1000), 300<<20)
+	bomb := gittest.GzipBomb("text/plain", bytes.Repeat([]byte("no "), 1000), 100<<20)
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		bomb.ServeHTTP(withStatus{w, status}, r)
 	})

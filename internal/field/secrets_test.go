@@ -24,7 +24,8 @@ const (
 )
 
 // echoes are the places in which a server can put text that ends up in an
-// error: each is given what to say.
+// error: each is given what to say. (The names of its refs are what the remote
+// is asked for, and not searched.)
 var echoes = map[string]func(said string) http.Handler{
 	"401 body": func(said string) http.Handler { return gittest.Status(401, said) },
 	"401 challenge": func(said string) http.Handler {
@@ -50,7 +51,6 @@ var echoes = map[string]func(said string) http.Handler{
 	"ERR packet":        func(said string) http.Handler { return upload(gittest.PktLines("ERR " + said)) },
 	"line that is none": func(said string) http.Handler { return upload(gittest.PktLines(said)) },
 	"pkt-line length":   func(said string) http.Handler { return upload([]byte(said)) },
-	"name of a ref":     func(said string) http.Handler { return upload(gittest.PktLines(someID + " refs/heads/" + said)) },
 	"capability": func(said string) http.Handler {
 		return gittest.Answer(gittest.AdvertisementType, gittest.PktLines("version 2", "object-format="+said))
 	},
@@ -95,7 +95,7 @@ func TestI6_SecretsOnEveryErrorPath(t *testing.T) {
 					continue
 				}
 				s := gittest.ServeHTTP(t, "", gittest.HTTPOptions{Handler: echo(form)})
-				err, log := failing(t, access{s.URL + "/a.git", secret}, lsremote.Config{})
+				log, err := failing(t, access{s.URL + "/a.git", secret}, lsremote.Config{})
 				if searched := everyVerb(err) + log; gittest.FindSecret([]byte(searched), value, markedPart, bearer[:12]) != "" {
 					t.Errorf("%s, %s, %q: %s", kind, place, form, gittest.FindSecret([]byte(searched), value, markedPart, bearer[:12]))
 				}
@@ -105,8 +105,8 @@ func TestI6_SecretsOnEveryErrorPath(t *testing.T) {
 	}
 }
 
-// failing reads, which must fail.
-func failing(t *testing.T, a access, c lsremote.Config) (error, string) {
+// failing reads, which must fail, and returns the log entries too.
+func failing(t *testing.T, a access, c lsremote.Config) (string, error) {
 	t.Helper()
 	c.Retry.MaxAttempts = 1
 	r := row{url: a.URL, secret: a.Secret}
@@ -117,7 +117,7 @@ func failing(t *testing.T, a access, c lsremote.Config) (error, string) {
 	if err == nil {
 		t.Errorf("%s was read", a.URL)
 	}
-	return err, s.logged()
+	return s.logged(), err
 }
 
 // everyVerb prints err in every way in which somebody may, and its fields.
@@ -139,11 +139,11 @@ func TestI6_SecretsOfProxies(t *testing.T) {
 	} {
 		for _, scheme := range []string{"http", "https"} {
 			p := gittest.ServeHTTP(t, "", gittest.HTTPOptions{Handler: handler})
-			err, log := failing(t, access{URL: scheme + "://" + webHost + "/a.git"}, lsremote.Config{Proxy: &lsremote.Proxy{URL: p.URL, Username: "pr0xy", Password: marked}})
+			log, err := failing(t, access{URL: scheme + "://" + webHost + "/a.git"}, lsremote.Config{Proxy: &lsremote.Proxy{URL: p.URL, Username: "pr0xy", Password: marked}})
 			gittest.AssertNoSecrets(t, place+" "+scheme, []byte(everyVerb(err)+log), marked, markedPart)
 
 			t.Setenv(scheme+"_proxy", strings.Replace(p.URL, "://", "://pr0xy:"+url.QueryEscape(marked)+"@", 1))
-			err, log = failing(t, access{URL: scheme + "://" + webHost + "/a.git"}, lsremote.Config{})
+			log, err = failing(t, access{URL: scheme + "://" + webHost + "/a.git"}, lsremote.Config{})
 			gittest.AssertNoSecrets(t, place+" "+scheme+" from the environment", []byte(everyVerb(err)+log), marked, markedPart)
 			t.Setenv(scheme+"_proxy", "")
 		}
@@ -152,7 +152,7 @@ func TestI6_SecretsOfProxies(t *testing.T) {
 		{URL: "http://pr0xy:" + marked + "@proxy.invalid"}, {URL: "http://" + marked}, {URL: marked}, {URL: "socks4://a:" + url.PathEscape(marked) + "@proxy.invalid"},
 		{URL: "http://a:" + url.PathEscape(marked) + "@proxy.invalid", Username: "b", Password: marked}, {URL: "http://proxy.invalid", Password: marked},
 	} {
-		err, log := failing(t, access{URL: "https://" + webHost + "/a.git"}, lsremote.Config{Proxy: &c})
+		log, err := failing(t, access{URL: "https://" + webHost + "/a.git"}, lsremote.Config{Proxy: &c})
 		gittest.AssertNoSecrets(t, "proxy settings", []byte(everyVerb(err)+log), marked, markedPart)
 	}
 }
@@ -167,7 +167,7 @@ func TestI6_SecretsOfAnApp(t *testing.T) {
 			gittest.Status(status, "you sent "+r.Header.Get("Authorization")+" which is "+token+" or "+base64.StdEncoding.EncodeToString([]byte(token))).ServeHTTP(w, r)
 		}
 		web := gittest.ServeHTTP(t, "", gittest.HTTPOptions{Handler: http.HandlerFunc(echo)})
-		err, log := failing(t, access{web.URL + "/a.git", hub.secret}, lsremote.Config{})
+		log, err := failing(t, access{web.URL + "/a.git", hub.secret}, lsremote.Config{})
 		if hub.minted == 0 {
 			t.Fatal("no token was minted")
 		}
@@ -177,7 +177,7 @@ func TestI6_SecretsOfAnApp(t *testing.T) {
 			w.WriteHeader(status)
 			fmt.Fprintf(w, `{"message":%q}`, r.Header.Get("Authorization"))
 		})})
-		err, log = failing(t, access{web.URL + "/a.git", with(hub.secret, "githubAppBaseURL", api.URL)}, lsremote.Config{})
+		log, err = failing(t, access{web.URL + "/a.git", with(hub.secret, "githubAppBaseURL", api.URL)}, lsremote.Config{})
 		jwt := strings.TrimPrefix(api.Requests()[0].Header.Get("Authorization"), "Bearer ")
 		gittest.AssertNoSecrets(t, "API", []byte(everyVerb(err)+log), jwt, hub.secret["githubAppPrivateKey"])
 	}

@@ -76,8 +76,8 @@ func logins(t *testing.T) []row {
 		}
 		return r
 	}
-	real := gittest.ServeSSH(t, gittest.Repos(t), gittest.SSHOptions{})
-	stranger := with(sshAccess(real), "identity", key.Private)
+	sshd := gittest.ServeSSH(t, gittest.Repos(t), gittest.SSHOptions{})
+	stranger := with(sshAccess(sshd), "identity", key.Private)
 	return []row{
 		{id: 23, what: "URL without a user", url: "ssh://h.example/r.git", parsed: "@h.example:22 /r.git"},
 		{id: 23, what: "h:r.git", url: "h.example:r.git", parsed: "@h.example:22 r.git"},
@@ -86,7 +86,7 @@ func logins(t *testing.T) []row {
 		as("no user: git, as for Flux", "", "git", secret),
 		as("username in the secret is not used", "", "git", with(secret, "username", "somebody")),
 		as("URL wins over username", "gerrit@", "gerrit", with(secret, "username", "somebody")),
-		{id: 23, what: "a refused login is named", url: real.URL("a.git"), secret: stranger, kind: fault.Authentication, says: []string{`refused the login as "` + real.User + `"`, "publickey"}},
+		{id: 23, what: "a refused login is named", url: sshd.URL("a.git"), secret: stranger, kind: fault.Authentication, says: []string{`refused the login as "` + sshd.User + `"`, "publickey"}},
 	}
 }
 
