@@ -74,11 +74,11 @@ func slower(contest, a, b string) func(results) (float64, bool) {
 }
 
 // heavier returns how many times as much memory a reading by a takes as one by
-// b does.
-func heavier(contest, a, b string) func(results) (float64, bool) {
+// us does.
+func heavier(contest, a string) func(results) (float64, bool) {
 	return func(rs results) (float64, bool) {
 		x, there := rs.find(contest, a)
-		y, too := rs.find(contest, b)
+		y, too := rs.find(contest, byGitpin)
 		return float64(x.reading) / float64(y.reading), there && too && x.reading > 0 && y.reading > 0
 	}
 }
@@ -134,10 +134,10 @@ func bars(sc scale) []bar {
 	}
 	v0 := oneName(overV0, all)
 	atLeast(5, slower(v0, byGoGit, byGitpin), "%s: go-git / gitpin", v0)
-	atLeast(10, heavier(v0, byGoGit, byGitpin), "%s: memory of go-git / gitpin", v0)
+	atLeast(10, heavier(v0, byGoGit), "%s: memory of go-git / gitpin", v0)
 	everything := allName(overHTTP, all)
 	atLeast(2, slower(everything, byGoGit, byGitpin), "%s: go-git / gitpin", everything)
-	atLeast(2, heavier(everything, byGoGit, byGitpin), "%s: memory of go-git / gitpin", everything)
+	atLeast(2, heavier(everything, byGoGit), "%s: memory of go-git / gitpin", everything)
 
 	for _, p := range []struct{ ours, floor string }{
 		{byData, byTerraformData}, {byNewPins, byTerraformData}, {byPins, byRecordedData},

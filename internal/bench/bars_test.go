@@ -19,8 +19,8 @@ func TestVerdicts(t *testing.T) {
 		{"at least, missed", bar{value: slower(contest, byGoGit, byGitpin), least: true, limit: 1.6}, false, true, 1.5},
 		{"at most, met", bar{value: slower(contest, byGitpin, byFloor), limit: 2}, true, true, 2},
 		{"at most, missed", bar{value: slower(contest, byGitpin, byFloor), limit: 1.35}, false, true, 2},
-		{"memory of the reading", bar{value: heavier(contest, byGoGit, byGitpin), least: true, limit: 2}, true, true, 1_500_000.0 / 700_000},
-		{"no memory measured", bar{value: heavier(planEmpty, byGitpin, byGitpin), least: true, limit: 1}, false, false, 0},
+		{"memory of the reading", bar{value: heavier(contest, byGoGit), least: true, limit: 2}, true, true, 1_500_000.0 / 700_000},
+		{"no memory measured", bar{value: heavier(planEmpty, byGitpin), least: true, limit: 1}, false, false, 0},
 		{"another contest", bar{value: slower("none", byGoGit, byGitpin), limit: 1}, false, false, 0},
 		{"round trips", bar{value: trips(planEmpty, byGitpin), limit: 4}, true, true, float64(200*time.Millisecond) / float64(roundTrip)},
 	} {

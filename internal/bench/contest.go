@@ -42,16 +42,20 @@ func (c contest) run(ctx context.Context, a access, p pace) (r result, err error
 	if c.far {
 		addr = c.server.far.Addr()
 	}
+	workers, err := c.startWorkers(ctx, a)
+	defer func() {
+		for _, w := range workers {
+			err = errors.Join(err, w.close())
+		}
+	}()
+	if err != nil {
+		return result{}, err
+	}
 	ways := make([]measurement, len(c.by))
 	agreed := ""
 	for i, who := range c.by {
-		w, err := startWorker(ctx, who.by, a)
-		if err != nil {
-			return result{}, err
-		}
-		defer func() { err = errors.Join(err, w.close()) }()
 		ways[i] = func(context.Context) (time.Duration, error) {
-			answer, err := w.do(c.job(who, addr))
+			answer, err := workers[i].do(c.job(who, addr))
 			if err != nil {
 				return 0, err
 			}
@@ -78,6 +82,20 @@ func (c contest) run(ctx context.Context, a access, p pace) (r result, err error
 		r.rows = append(r.rows, row)
 	}
 	return r, nil
+}
+
+// startWorkers starts a process for each contender. With an error it returns
+// those that run.
+func (c contest) startWorkers(ctx context.Context, a access) ([]*worker, error) {
+	var workers []*worker
+	for _, who := range c.by {
+		w, err := startWorker(ctx, who.by, a)
+		if err != nil {
+			return workers, err
+		}
+		workers = append(workers, w)
+	}
+	return workers, nil
 }
 
 // count lets a contender do the job once more, in a process of its own and

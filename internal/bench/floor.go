@@ -25,8 +25,6 @@ type floor struct {
 	from   *bufio.Reader
 }
 
-func newFloor(a access) (*floor, error) { return &floor{access: a}, nil }
-
 func (f *floor) forget() error {
 	if f.conn == nil {
 		return nil

@@ -34,7 +34,7 @@ type nginx struct {
 const fcgiwrapProcesses = 16
 
 // startNginx starts both programs with all their files in dir.
-func startNginx(dir, root string) (s *nginx, err error) {
+func startNginx(ctx context.Context, dir, root string) (s *nginx, err error) {
 	s = &nginx{}
 	defer func() {
 		if err != nil {
@@ -45,10 +45,10 @@ func startNginx(dir, root string) (s *nginx, err error) {
 		return nil, err
 	}
 	s.ended = append(s.ended, func() { _ = s.log.Close() })
-	if err := s.startBackend(dir); err != nil {
+	if err := s.startBackend(ctx, dir); err != nil {
 		return nil, err
 	}
-	addrs, err := freeAddrs(4)
+	addrs, err := freeAddrs(ctx, 4)
 	if err != nil {
 		return nil, err
 	}
@@ -64,7 +64,7 @@ func startNginx(dir, root string) (s *nginx, err error) {
 	if err := os.WriteFile(path, []byte(config), 0o600); err != nil {
 		return nil, err
 	}
-	if err := s.start(exec.Command("nginx", "-e", "stderr", "-p", dir, "-c", path)); err != nil {
+	if err := s.start(exec.CommandContext(ctx, "nginx", "-e", "stderr", "-p", dir, "-c", path)); err != nil {
 		return nil, err
 	}
 	return s, s.await()
@@ -72,7 +72,7 @@ func startNginx(dir, root string) (s *nginx, err error) {
 
 // startBackend starts fcgiwrap on a socket that is open already, as its standard
 // input.
-func (s *nginx) startBackend(dir string) error {
+func (s *nginx) startBackend(ctx context.Context, dir string) error {
 	ln, err := net.ListenUnix("unix", &net.UnixAddr{Name: filepath.Join(dir, "fcgi"), Net: "unix"})
 	if err != nil {
 		return err
@@ -85,7 +85,7 @@ func (s *nginx) startBackend(dir string) error {
 	defer func() { _ = socket.Close() }()
 	// Each by itself: those that fcgiwrap starts by itself (-c) outlive it.
 	for range fcgiwrapProcesses {
-		cmd := exec.Command("fcgiwrap")
+		cmd := exec.CommandContext(ctx, "fcgiwrap")
 		cmd.Stdin = socket
 		if err := s.start(cmd); err != nil {
 			return err
@@ -94,15 +94,17 @@ func (s *nginx) startBackend(dir string) error {
 	return nil
 }
 
-// start starts a server that ends with close.
+// start starts a server that ends with close, or with its context. A killed
+// nginx would leave its workers behind.
 func (s *nginx) start(cmd *exec.Cmd) error {
+	cmd.Cancel = func() error { return cmd.Process.Signal(os.Interrupt) }
 	cmd.Stderr = s.log
 	cmd.Env = gittest.Env()
 	if err := cmd.Start(); err != nil {
 		return fmt.Errorf("%w; run: make bench, which says what to install", err)
 	}
 	s.ended = append(s.ended, func() {
-		_ = cmd.Process.Signal(os.Interrupt)
+		_ = cmd.Cancel()
 		_ = cmd.Wait()
 	})
 	return nil
@@ -208,14 +210,20 @@ func writeCertificate(dir string) (*gittest.CA, error) {
 }
 
 // freeAddrs returns n loopback addresses that were free a moment ago.
-func freeAddrs(n int) ([]string, error) {
+func freeAddrs(ctx context.Context, n int) ([]string, error) {
+	var open []net.Listener // until the end, so that all differ
+	defer func() {
+		for _, ln := range open {
+			_ = ln.Close()
+		}
+	}()
 	addrs := make([]string, n)
 	for i := range addrs {
-		ln, err := net.Listen("tcp", "127.0.0.1:0")
+		ln, err := new(net.ListenConfig).Listen(ctx, "tcp", "127.0.0.1:0")
 		if err != nil {
 			return nil, err
 		}
-		defer func() { _ = ln.Close() }() // at the end, so that all differ
+		open = append(open, ln)
 		addrs[i] = ln.Addr().String()
 	}
 	return addrs, nil

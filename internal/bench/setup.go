@@ -76,7 +76,7 @@ func startSetup(ctx context.Context, sc scale) (s *setup, err error) {
 	if err := s.makeRepositories(ctx); err != nil {
 		return nil, err
 	}
-	if s.nginx, err = startNginx(s.dir, s.root); err != nil {
+	if s.nginx, err = startNginx(ctx, s.dir, s.root); err != nil {
 		return nil, err
 	}
 	sshd, counter, err := startSSHD(s.dir, s.root)

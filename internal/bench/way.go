@@ -39,7 +39,7 @@ func newWay(by string, a access) (way, error) {
 	case byGit:
 		return gitCLI{a}, nil
 	case byFloor:
-		return newFloor(a)
+		return &floor{access: a}, nil
 	}
 	return nil, fmt.Errorf("there is no way %q", by)
 }
