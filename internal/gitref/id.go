@@ -23,9 +23,11 @@ func IsID(s string) bool {
 
 // LooksAbbreviated reports whether a person would take s for an abbreviated
 // object id: 7 (git's own shortest, core.abbrev) to 39 hex digits in either
-// case. A ref may be called so too.
+// case, with a letter among them, for a number is rather a date or a build. A
+// ref may be called so too.
 func LooksAbbreviated(s string) bool {
-	return len(s) >= 7 && len(s) < 40 && strings.Trim(s, "0123456789abcdefABCDEF") == ""
+	const decimal = "0123456789"
+	return len(s) >= 7 && len(s) < 40 && strings.Trim(s, decimal+"abcdefABCDEF") == "" && strings.Trim(s, decimal) != ""
 }
 
 // LooksLikeID reports whether a person would take s for an object id: IsID in

@@ -170,7 +170,7 @@ func TestNatural(t *testing.T) {
 
 func TestLooksAbbreviated(t *testing.T) {
 	for s, want := range map[string]bool{
-		id40[:6]: false, id40[:7]: true, id40[:39]: true, id40: false, id64[:41]: false, "A55FFDD": true, "deadbee/f": false, "v1234567": false, "": false,
+		id40[:6]: false, id40[:7]: true, id40[:39]: true, id40: false, id64[:41]: false, "A55FFDD": true, "deadbee/f": false, "20260102": false, "v1234567": false, "": false,
 	} {
 		if LooksAbbreviated(s) != want {
 			t.Errorf("%q: %t", s, !want)

@@ -81,6 +81,10 @@ func parseForm(text string, prefix bool) (Remote, *fault.Error) {
 	return parseSCP(text, prefix)
 }
 
+// hostLike is a host name as people write it. A token with dots, such as a JSON
+// Web Token, has capital letters or no such end.
+var hostLike = regexp.MustCompile(`^([a-z0-9-]{1,63}\.)+[a-z]{2,24}$`)
+
 // maxProposal bounds a URL that an error proposes, in bytes.
 const maxProposal = 200
 
@@ -89,7 +93,7 @@ const maxProposal = 200
 // returns "" for all else, above all for what may hold a user or a password.
 func withScheme(text string, prefix bool) string {
 	host, _, _ := strings.Cut(text, "/")
-	if len(text) > maxProposal || strings.ContainsAny(text, "@?#%:*") || !strings.Contains(host, ".") {
+	if len(text) > maxProposal || strings.ContainsAny(text, "@?#%:*") || !hostLike.MatchString(host) {
 		return ""
 	}
 	if _, fe := parseURL(string(HTTPS), text, prefix); fe != nil {

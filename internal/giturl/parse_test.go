@@ -411,7 +411,7 @@ func TestErrorShowsTheURLWhereItIsSafe(t *testing.T) {
 // What may hold a user, a password or a query is not said back.
 func TestNoProposalOfWhatIsNoHost(t *testing.T) {
 	for _, text := range []string{"acme/app", "./app", "../app", "h.example", "jane.pw@h.example/r", "h.example/r@x", "h.example/r?token=x", "h.example/r#x",
-		"jane%40h.example/r", "-h.example/r", "h..example/r", "h.example/../r", "h.example/" + strings.Repeat("x", maxLength-20)} {
+		"jane%40h.example/r", "-h.example/r", "h..example/r", "h.example/../r", "eyJhbGciOi.eyJzdWIi.c2lnbmF0/r", "H.Example/r", "10.0.0.1/r", "h.example/" + strings.Repeat("x", maxLength-20)} {
 		_, err := Parse(text)
 		if fault.KindOf(err) != fault.Input || strings.Contains(err.Error(), "is a host") {
 			t.Errorf("Parse(%q): %v", text, err)

@@ -188,6 +188,7 @@ func TestParsePrefixRefuses(t *testing.T) {
 		"https://h.example/acme\n":       "white space",
 		"ftp://h.example":                "not supported",
 		"git.h.example/acme":             `write "https://git.h.example/acme".`,
+		"eyJhbGciOi.eyJzdWIi.c2lnbmF0":   "is no URL. Write it",
 		"git.h.example":                  `write "https://git.h.example".`,
 		"https://h.example/acme/*":       "Leave the * out",
 		"https://h.example/a*/b":         "whole segments",
