@@ -16,14 +16,19 @@ func TestGitDaemonIsReadByGit(t *testing.T) {
 			if s.Connections() != 1 {
 				t.Errorf("%d connections, want 1", s.Connections())
 			}
-			if !strings.Contains(s.Log(), "Request upload-pack for '/a.git'") {
-				t.Errorf("log %q", s.Log())
-			}
 			if got, want := firstPacket(t, s.Addr()), !o.V0Only; strings.HasPrefix(got, "version 2") != want {
 				t.Errorf("the server begins with %q", got)
 			}
 			_, err = lsRemote(t, nil, s.URL("nope.git"))
 			wantError(t, err, "no such repository")
+			// What a process has logged is only sure to be there once it has ended.
+			s.Down()
+			if s.behind != nil {
+				s.behind.Down()
+			}
+			if !strings.Contains(s.Log(), "Request upload-pack for '/a.git'") {
+				t.Errorf("log %q", s.Log())
+			}
 		})
 	}
 }
