@@ -31,7 +31,7 @@ type gitHub struct {
 	public   *rsa.PublicKey
 
 	mu     sync.Mutex
-	passed time.Duration // what the tests have let go by
+	passed time.Duration        // what the tests have let go by
 	good   map[string]time.Time // tokens, and when they end
 	minted int
 	all    []string
