@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"slices"
 	"time"
 )
 
@@ -18,9 +19,10 @@ type pace struct {
 type measurement func(ctx context.Context) (time.Duration, error)
 
 // interleave measures all ways by turns: in every round each of them, the fast
-// ones several times, and each round begins with another one. A first turn is
-// not counted: it fills caches, makes connections, and shows how long each way
-// takes.
+// ones several times. Every other round goes backwards, so that none always
+// follows the same other one, and finds the machine as that has left it. A first
+// turn is not counted: it fills caches, makes connections, and shows how long
+// each way takes.
 func interleave(ctx context.Context, p pace, ways []measurement) ([][]time.Duration, error) {
 	first := make([]time.Duration, len(ways))
 	var slowest time.Duration
@@ -42,16 +44,30 @@ func interleave(ctx context.Context, p pace, ways []measurement) ([][]time.Durat
 
 	samples := make([][]time.Duration, len(ways))
 	for r := range rounds {
-		for turn := range ways {
-			i := (r + turn) % len(ways)
-			for range repeats[i] {
-				took, err := ways[i](ctx)
-				if err != nil {
-					return nil, err
-				}
-				samples[i] = append(samples[i], took)
+		for _, i := range turns(repeats, r%2 == 1) {
+			took, err := ways[i](ctx)
+			if err != nil {
+				return nil, err
 			}
+			samples[i] = append(samples[i], took)
 		}
 	}
 	return samples, nil
+}
+
+// turns returns the ways of one round in their order: all, then again those
+// that are repeated, until none is left.
+func turns(repeats []int, backwards bool) []int {
+	var order []int
+	for n := range slices.Max(repeats) {
+		for i, times := range repeats {
+			if n < times {
+				order = append(order, i)
+			}
+		}
+	}
+	if backwards {
+		slices.Reverse(order)
+	}
+	return order
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 )
@@ -24,8 +25,10 @@ func TestInterleave(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	five := func(name string) []string { return slices.Repeat([]string{name}, 5) }
-	want := slices.Concat([]string{"a", "b", "c"}, five("a"), five("b"), []string{"c"}, five("b"), []string{"c"}, five("a"))
+	round := strings.Fields("a b c a b a b a b a b")
+	back := slices.Clone(round)
+	slices.Reverse(back)
+	want := slices.Concat([]string{"a", "b", "c"}, round, back)
 	if !slices.Equal(turns, want) {
 		t.Errorf("turns %v, want %v", turns, want)
 	}
