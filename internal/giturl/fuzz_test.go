@@ -39,6 +39,9 @@ func FuzzParse(f *testing.F) {
 			}
 			fallthrough
 		case SSH:
+			if strings.Contains(text, "*") {
+				return // a prefix holds none: it would look like a pattern
+			}
 			p, err := ParsePrefix(r.Canonical())
 			if err != nil {
 				t.Fatalf("%q is no prefix of itself: %v", r.Canonical(), err)

@@ -28,7 +28,7 @@ func (moduleSourceFunction) Definition(_ context.Context, _ function.DefinitionR
 		Parameters: []function.Parameter{
 			function.StringParameter{Name: "url", MarkdownDescription: "The remote, in any form that the data sources take."},
 			function.StringParameter{Name: "commit", MarkdownDescription: "The full commit id: 40 or 64 hex digits."},
-			function.StringParameter{Name: "subdir", AllowNullValue: true, MarkdownDescription: "Folder of the module inside the repository; null or `\"\"` for the root."},
+			function.StringParameter{Name: "subdir", AllowNullValue: true, MarkdownDescription: "Folder of the module inside the repository; `\"\"` for the root (on Terraform also null, which OpenTofu cannot hand to a function)."},
 		},
 		Return: function.StringReturn{},
 	}

@@ -18,5 +18,5 @@ output "network_source" {
 
 # The scp form becomes ssh://, as a module source needs it; null is the root.
 output "root_source" {
-  value = provider::gitpin::module_source("git@git.example.com:acme/modules.git", gitpin_pin.modules.commit, null)
+  value = provider::gitpin::module_source("git@git.example.com:acme/modules.git", gitpin_pin.modules.commit, "")
 }
