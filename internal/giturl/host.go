@@ -13,7 +13,7 @@ import (
 // parseHostPort reads host, host:port, [ipv6] or [ipv6]:port. The port is 0
 // for the scheme's default, however that is written.
 func parseHostPort(scheme Scheme, text string) (host string, port int, fe *fault.Error) {
-	hostText, portText := text, ""
+	var hostText, portText string
 	if strings.HasPrefix(text, "[") {
 		var closed bool
 		hostText, portText, closed = strings.Cut(text[1:], "]")

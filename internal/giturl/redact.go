@@ -9,7 +9,7 @@ const masked = "***"
 
 // tokenPrefixes begin the access tokens of the usual hosts: GitHub, GitLab,
 // Slack, Bitbucket and Atlassian.
-const tokenPrefixes = `gh[oprsu]_|github_pat_|gl(?:pat|dt|cbt|rt|oas|soat|ptt|ft|imt|agent|ffct)-|xox[a-z]-|AT(?:BB|CTT|ATT)`
+const tokenPrefixes = `gh[oprsu]_|github_pat_|gl(?:pat|dt|cbt|rt|oas|soat|ptt|ft|imt|agent|ffct)-|xox[a-z]-|AT(?:BB|CTT|ATT)` //nolint:gosec // what tokens begin with, none itself
 
 var (
 	tokenStart    = regexp.MustCompile(`^(?:` + tokenPrefixes + `)`)
