@@ -122,18 +122,18 @@ func (r *Reader) fly(ctx context.Context, c call, f *flight) {
 	close(f.done)
 }
 
-func (r *Reader) read(ctx context.Context, c call, f *flight) (*lsremote.Advertisement, error) {
+func (r *Reader) read(ctx context.Context, c call, f *flight) (result *lsremote.Advertisement, err error) {
 	h := r.hosts.host(c.remote)
 	if err := h.enter(ctx); err != nil {
 		return nil, err
 	}
-	defer h.leave()
+	defer func() { h.leave(c.source(), err) }()
 	fresh := r.begin(f)
 	// Only now: what failed while this one waited in the queue counts.
 	if failure := h.failure(c.source()); failure != nil && !fresh {
 		return nil, failure
 	}
-	result, err := r.client.Read(ctx, c.remote, c.auth, c.query)
+	result, err = r.client.Read(ctx, c.remote, c.auth, c.query)
 	return result, h.learn(c.source(), err)
 }
 

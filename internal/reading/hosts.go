@@ -41,6 +41,8 @@ type host struct {
 	slots chan struct{}
 
 	mu       sync.Mutex
+	running  int                     // readings that have a turn
+	withheld int                     // turns that are not handed on yet, see leave
 	answered bool                    // at least once in this run
 	failures map[string]*fault.Error // by credentials
 	// silent are the repositories for which it took a request and then said
@@ -53,13 +55,35 @@ type host struct {
 func (h *host) enter(ctx context.Context) error {
 	select {
 	case h.slots <- struct{}{}:
+		h.mu.Lock()
+		defer h.mu.Unlock()
+		h.running++
 		return nil
 	case <-ctx.Done():
 		return fault.FromContext(ctx, fault.PhaseQueue)
 	}
 }
 
-func (h *host) leave() { <-h.slots }
+// leave gives back the turn of a reading that ended as learn returned it. If
+// it ended in a silence that decides nothing yet, the next reading gets the
+// turn only when another one under way has ended: the next would begin just
+// before those that began together with this one show that the host is dead,
+// and wait for a timeout of its own.
+func (h *host) leave(of source, err error) {
+	h.mu.Lock()
+	h.running--
+	h.withheld++
+	var e *fault.Error
+	undecided := errors.As(err, &e) && e.HostWide && isSilence(e) && h.failures[of.auth] == nil
+	free := 0
+	if !undecided || h.running == 0 {
+		free, h.withheld = h.withheld, 0
+	}
+	h.mu.Unlock()
+	for range free {
+		<-h.slots
+	}
+}
 
 // failure returns why the host, or this one repository on it, could not be read
 // with these credentials earlier in the run, or nil.

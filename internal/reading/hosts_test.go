@@ -37,6 +37,48 @@ func TestI4_DeadHostCostsOneTimeout(t *testing.T) {
 	})
 }
 
+// TestI4_DeadHostCostsOneTimeoutThoughReadingsBeginOneAfterAnother: as those of
+// a plan do. The turn of the first that ends must not go to a third just before
+// the second one shows that the host is dead.
+func TestI4_DeadHostCostsOneTimeoutThoughReadingsBeginOneAfterAnother(t *testing.T) {
+	run(t, func(b *bench) {
+		b.silent = func(r giturl.Remote) bool { return r.Host == "dead.example.com" }
+		start := time.Now()
+		for i := range 5 {
+			b.start(func() { _ = b.read(repoAt("dead.example.com", i), Want{}) })
+			pass(time.Second)
+		}
+		b.background.Wait()
+		if took := time.Since(start); took != timeout+time.Second {
+			t.Errorf("took %v, want one timeout and the second between the first two", took)
+		}
+		b.calledTimes(2)
+	})
+}
+
+// TestATurnWithheldIsHandedOn: whichever way the other reading under way ends.
+func TestATurnWithheldIsHandedOn(t *testing.T) {
+	run(t, func(b *bench) {
+		b.silent = func(r giturl.Remote) bool { return r.Path == "/acme/r0.git" }
+		b.start(func() { _ = b.read(repoAt("git.example.com", 0), Want{}) })
+		pass(time.Second)
+		b.slow(2 * timeout)
+		b.start(func() { _ = b.read(repoAt("git.example.com", 1), Want{}) })
+		pass(time.Second)
+		b.slow(time.Second)
+		start := time.Now()
+		together(6, func(i int) {
+			if err := b.read(repoAt("git.example.com", 2+i), Want{}); err != nil {
+				t.Error(err)
+			}
+		})
+		// Until the second one has answered, then three times two in parallel.
+		if took := time.Since(start); took != 2*timeout+2*time.Second {
+			t.Errorf("took %v", took)
+		}
+	})
+}
+
 func TestI4_HostFailureIsPerHostAndCredentials(t *testing.T) {
 	run(t, func(b *bench) {
 		b.auth = func(r giturl.Remote) string { return r.Path[:7] }
