@@ -17,7 +17,7 @@ func TestConversationAsGitSeesIt(t *testing.T) {
 		steps []Step
 		want  string // of git's complaint; "" if it gets its ref
 	}{
-		{"version 2", []Step{ReadPacket, Send(capabilities), ReadToFlush, Send(PktLines(line))}, ""},
+		{"version 2", []Step{ReadPacket, Send(capabilities), ReadToFlush, Send(PktLines(line)), ReadToFlush}, ""},
 		{"version 0", []Step{ReadPacket, Send(PktLines(line + "\x00agent=gittest"))}, ""},
 		{"cut in a line", []Step{ReadPacket, Send(capabilities), ReadToFlush, Send(Pkt(line)[:30])}, "flush"},
 		{"cut between lines", []Step{ReadPacket, Send(capabilities), ReadToFlush, Send(Pkt(line))}, "flush"},

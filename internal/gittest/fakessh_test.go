@@ -39,7 +39,9 @@ func TestFakeSSHAsGitSeesIt(t *testing.T) {
 		o    FakeSSHOptions
 		want string
 	}{
-		{"refs", FakeSSHOptions{Steps: []Step{Send(capabilities), ReadToFlush, Send(refs)}}, ""},
+		// As a server does, it waits for the flush after which no command follows:
+		// git dies of a broken pipe if it cannot write that.
+		{"refs", FakeSSHOptions{Steps: []Step{Send(capabilities), ReadToFlush, Send(refs), ReadToFlush}}, ""},
 		{"not found", FakeSSHOptions{Stderr: "ERROR: Repository not found.\n", Status: 1}, "ERROR: Repository not found."},
 		{"cut off", FakeSSHOptions{Steps: []Step{Send(capabilities), ReadToFlush, Send(refs[:20])}}, "flush"},
 		{"reset", FakeSSHOptions{Steps: []Step{Send(capabilities), ReadToFlush, Reset}}, "flush"},
