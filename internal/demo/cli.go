@@ -27,6 +27,7 @@ type cli struct {
 	dir       string
 	env       []string
 	ephemeral bool // knows ephemeral variables
+	color     bool // prints in colours, to a file too
 }
 
 // newCLI makes dir, and beside it a filesystem mirror with the provider, so
@@ -97,7 +98,10 @@ func (c *cli) setenv(name, value string) { c.env = append(c.env, name+"="+value)
 // show runs a command and prints it and its output, indented.
 func (c *cli) show(ctx context.Context, args ...string) error {
 	fmt.Printf("\n    $ %s %s\n", c.name, strings.Join(args, " "))
-	cmd := c.command(ctx, append(args, "-no-color"))
+	if !c.color {
+		args = append(args, "-no-color")
+	}
+	cmd := c.command(ctx, args)
 	out, err := cmd.CombinedOutput()
 	for line := range strings.Lines(strings.Trim(string(out), "\n") + "\n") {
 		if line == "\n" {

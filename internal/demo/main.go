@@ -27,10 +27,11 @@ func main() {
 	provider := flag.String("provider", "", "path of the built provider")
 	url := flag.String("url", "", "read this repository instead of one made for the demo")
 	branch := flag.String("branch", "", "with -url: the branch to pin (default: what HEAD points at)")
+	color := flag.Bool("color", false, "leave the CLI its colours, for scripts/picture")
 	flag.Parse()
 
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	err := run(ctx, *cliPath, *provider, *url, *branch)
+	err := run(ctx, *cliPath, *provider, *url, *branch, *color)
 	stop()
 	if err != nil {
 		fmt.Fprintf(os.Stderr, "\ndemo failed: %v\n", err)
@@ -39,7 +40,7 @@ func main() {
 }
 
 // run plays one of the two stories in a directory that is gone afterwards.
-func run(ctx context.Context, cliPath, provider, url, branch string) (err error) {
+func run(ctx context.Context, cliPath, provider, url, branch string, color bool) (err error) {
 	if cliPath == "" || provider == "" || flag.NArg() > 0 {
 		return errors.New("-cli and -provider are needed, and nothing else but -url and -branch: run it through make demo")
 	}
@@ -56,6 +57,7 @@ func run(ctx context.Context, cliPath, provider, url, branch string) (err error)
 	if err != nil {
 		return err
 	}
+	c.color = color
 	if url != "" {
 		return ownRepository(ctx, c, url, branch)
 	}

@@ -16,6 +16,7 @@ type repository struct {
 	url      string
 	password string
 	clone    string
+	pushed   int // commits
 }
 
 const user = "demo"
@@ -53,12 +54,17 @@ func (r *repository) push(text string) (string, error) {
 	if err := os.WriteFile(filepath.Join(r.clone, "app.txt"), []byte(text+"\n"), 0o600); err != nil {
 		return "", err
 	}
+	// A time of its own for each makes the ids those of every other run: the
+	// README's picture is made of them.
+	r.pushed++
+	date := fmt.Sprintf("%d +0000", 1790000000+3600*r.pushed)
+	env := []string{"GIT_AUTHOR_DATE=" + date, "GIT_COMMITTER_DATE=" + date}
 	for _, args := range [][]string{
 		{"add", "app.txt"},
 		{"commit", "-q", "-m", text},
 		{"push", "-q", "origin", "HEAD:refs/heads/main"},
 	} {
-		if _, err := gittest.RunGit(r.clone, nil, args...); err != nil {
+		if _, err := gittest.RunGit(r.clone, env, args...); err != nil {
 			return "", err
 		}
 	}

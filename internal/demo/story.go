@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
+	"path/filepath"
 	"strings"
 
 	tfjson "github.com/hashicorp/terraform-json"
@@ -47,7 +49,10 @@ func movingBranch(ctx context.Context, c *cli, dir string) (err error) {
 	}
 
 	chapter(4, "A new trigger re-pins; the branch moves again between plan and apply")
-	plan, err := c.plan(ctx, "repin.tfplan", "-var", "release=2")
+	if err := setRelease(c, "2"); err != nil {
+		return err
+	}
+	plan, err := c.plan(ctx, "repin.tfplan")
 	if err != nil {
 		return err
 	}
@@ -72,6 +77,14 @@ func movingBranch(ctx context.Context, c *cli, dir string) (err error) {
 
 	chapter(5, "Where the password is not")
 	return secretFree(ctx, c, repo.password, doc, "repin.tfplan")
+}
+
+// setRelease writes the trigger to a file, as a user would commit it: what -var
+// sets is gone in the next plan.
+func setRelease(c *cli, release string) error {
+	text := "release = " + quote(release)
+	fmt.Printf("\n    $ echo '%s' >terraform.tfvars\n", text)
+	return os.WriteFile(filepath.Join(c.dir, "terraform.tfvars"), []byte(text+"\n"), 0o600)
 }
 
 // planAndApply pins for the first time: both must show commit.
