@@ -8,6 +8,7 @@ import (
 	"io"
 	"log"
 	"os"
+	"runtime"
 	"time"
 
 	"github.com/hashicorp/terraform-plugin-framework/providerserver"
@@ -24,6 +25,11 @@ func main() {
 	log.SetOutput(io.Discard)
 	debug := flag.Bool("debug", false, "serve for a debugger: print the TF_REATTACH_PROVIDERS value and wait")
 	flag.Parse()
+	if !*debug && !mayLog(os.Environ()) {
+		_ = os.Setenv(sdkLog, "off")
+	}
+	reserved := make([]byte, ballast)
+	defer runtime.KeepAlive(reserved)
 	err := providerserver.Serve(context.Background(), provider.New(version, time.Now), providerserver.ServeOpts{
 		Address:         "registry.terraform.io/gitpin/gitpin",
 		Debug:           *debug,
