@@ -145,6 +145,7 @@ func bars(sc scale) []bar {
 		atLeast(5, slower(planAll, byScripts, p.ours), "%s: %s / %s", planAll, byScripts, p.ours)
 		atMost(1.5, slower(planAll, p.ours, p.floor), "%s: %s / %s", planAll, p.ours, p.floor)
 	}
+	atMost(1, slower(planAll, byPins, byRecordedTime), "%s: %s / %s", planAll, byPins, byRecordedTime)
 	atMost(1.05, slower(planEmpty, byGitpin, byTime), "%s: gitpin / hashicorp/time", planEmpty)
 	return list
 }

@@ -47,7 +47,7 @@ func TestBarsAreMeasured(t *testing.T) {
 			rs = append(rs, r)
 		}
 		s.https = &server{}
-		for name, list := range map[string][]planner{planAll: s.planners(), planEmpty: startups(options{other: "x"})} {
+		for name, list := range map[string][]planner{planAll: s.planners(options{other: "x"}), planEmpty: startups(options{other: "x"})} {
 			r := result{name: name}
 			for _, p := range list {
 				r.rows = append(r.rows, row{by: p.by, samples: []time.Duration{1}})

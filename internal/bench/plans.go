@@ -22,6 +22,7 @@ const (
 	byRecordedData  = "recorded terraform_data"
 	byScripts       = "scripts with git ls-remote"
 	byTime          = "hashicorp/time"
+	byRecordedTime  = "recorded time_static"
 )
 
 // pinned is how many repositories a plan reads.
@@ -44,7 +45,7 @@ func (s *setup) plans(ctx context.Context, o options) (results, error) {
 	for _, contest := range []struct {
 		name string
 		by   []planner
-	}{{planAll, s.planners()}, {planEmpty, startups(o)}} {
+	}{{planAll, s.planners(o)}, {planEmpty, startups(o)}} {
 		if !o.only.MatchString(contest.name) {
 			continue
 		}
@@ -60,15 +61,16 @@ func (s *setup) plans(ctx context.Context, o options) (results, error) {
 }
 
 // planners are the ways to plan what is read from many repositories of one
-// host. The pattern's data source has no record.
-func (s *setup) planners() []planner {
+// host. The pattern's data source has no record. Between the floor, which needs
+// no provider, and ours is what any provider costs: time_static reads nothing.
+func (s *setup) planners(o options) []planner {
 	urls, tag := s.https.urls(s.https.addr, s.names...), s.repos[many].tag
 	provider := fmt.Sprintf("provider \"gitpin\" {\n  credentials = [{ url = %s, secret = { \"ca.crt\" = file(%s) } }]\n}\n\n",
 		quote(s.https.prefix+s.https.addr), quote(s.access.CAFile))
 	body := "url = each.value\n  ref = " + quote(tag)
 	pins := provider + eachOf(`resource "gitpin_pin"`, urls, body)
 	data := eachOf(`resource "terraform_data"`, urls, "input = each.value")
-	return []planner{
+	list := []planner{
 		{by: byData, source: gitpinSource, blocks: provider + eachOf(`data "gitpin_ref"`, urls, body)},
 		{by: byNewPins, source: gitpinSource, blocks: pins},
 		{by: byPins, source: gitpinSource, blocks: pins, recorded: true},
@@ -76,6 +78,11 @@ func (s *setup) planners() []planner {
 		{by: byRecordedData, blocks: data, recorded: true},
 		{by: byScripts, source: externalSource, blocks: eachOf(`data "external"`, urls, lsRemoteEach(tag))},
 	}
+	if o.other != "" {
+		list = append(list, planner{by: byRecordedTime, source: timeSource, recorded: true,
+			blocks: eachOf(`resource "time_static"`, urls, "triggers = { url = each.value }")})
+	}
+	return list
 }
 
 // startups are plans of configurations in which nothing is but the provider.
