@@ -161,7 +161,9 @@ var source = sync.OnceValues(func() (fs.FS, error) {
 		files[path] = &fstest.MapFile{Data: data}
 		return err
 	})
-	for _, path := range []string{"main.go", "go.mod", "go.sum"} {
+	top, globErr := fs.Glob(module, "*.go")
+	err = errors.Join(err, globErr)
+	for _, path := range append(top, "go.mod", "go.sum") {
 		data, readErr := fs.ReadFile(module, path)
 		files[path] = &fstest.MapFile{Data: data}
 		err = errors.Join(err, readErr)
