@@ -23,6 +23,8 @@ type Auth struct {
 	// Why says of an http(s) Auth without credentials why it has none, in one
 	// clause: "no entry matches: …". It is "" for any other.
 	Why string
+	// Cure says, beside Why, how to give it some.
+	Cure string
 	// Keys names the keys of the secret that are in use, sorted.
 	Keys []string
 	// TLS is for http and https, nil for the system's defaults.

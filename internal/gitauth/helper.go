@@ -28,11 +28,11 @@ type helper struct {
 // for plain http to another machine: that would be sent for all to read.
 func (k *Keychain) helperAuth(r giturl.Remote) *Auth {
 	if r.Scheme == giturl.HTTP && !isLoopback(r.Host) {
-		return k.anonymous(" (git's credential helper is not asked for plain http)")
+		return k.anonymous(r, " (git's credential helper is not asked for plain http)")
 	}
 	question, ok := helperQuestion(r)
 	if !ok {
-		return k.anonymous("")
+		return k.anonymous(r, "")
 	}
 	id := opaqueID("helper", question)
 	h, _ := k.ambient.helpers.LoadOrStore(id, &helper{question: question})

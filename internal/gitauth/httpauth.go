@@ -18,7 +18,8 @@ import (
 func (k *Keychain) httpAuth(e *entry, r giturl.Remote) (*Auth, error) {
 	if len(e.Secret) == 0 {
 		// "Anonymous here", written out below a wider prefix.
-		return &Auth{Source: e.source() + ", an empty secret", Why: e.source() + " has an empty secret"}, nil
+		return &Auth{Source: e.source() + ", an empty secret", Why: e.source() + " has an empty secret",
+			Cure: "Fill in that secret, or add an entry with a longer url for this repository."}, nil
 	}
 	a, err := k.httpParts(e, r)
 	if err != nil {

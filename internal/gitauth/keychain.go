@@ -176,17 +176,31 @@ func (k *Keychain) For(r giturl.Remote) (*Auth, error) {
 	case k.opts.Ambient.CredentialHelper:
 		return k.helperAuth(r), nil
 	}
-	return k.anonymous(""), nil
+	return k.anonymous(r, ""), nil
 }
 
 // anonymous returns what an http(s) remote is read with when no entry matches.
 // more is put to Source.
-func (k *Keychain) anonymous(more string) *Auth {
+func (k *Keychain) anonymous(r giturl.Remote, more string) *Auth {
 	why := k.prefixes()
 	if len(k.entries) > 0 {
 		why = "no entry matches: " + why
 	}
-	return &Auth{Source: noCredentials + more, Why: why + more}
+	return &Auth{Source: noCredentials + more, Why: why + more, Cure: k.missingEntry(r)}
+}
+
+// missingEntry is the advice where no entry matches r: an entry to copy, and what
+// keeps the others from matching.
+func (k *Keychain) missingEntry(r giturl.Remote) string {
+	secret := `username = "…", password = "…"`
+	if r.Scheme == giturl.SSH {
+		secret = `identity = file("…"), known_hosts = file("…")`
+	}
+	advice := fmt.Sprintf("Add an entry to the provider's credentials, such as { url = %q, secret = { %s } }", r.Beside(), secret)
+	if len(k.entries) > 0 {
+		advice += ", or correct the url of the one that is meant for it: scheme, host, port and whole path segments must be equal"
+	}
+	return advice + "."
 }
 
 const noCredentials = "no credentials"

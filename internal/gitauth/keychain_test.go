@@ -1,7 +1,9 @@
 package gitauth
 
 import (
+	"errors"
 	"fmt"
+	"strings"
 	"testing"
 
 	"github.com/gitpin/terraform-provider-gitpin/internal/fault"
@@ -95,6 +97,33 @@ func TestForSaysWhyThereAreNone(t *testing.T) {
 		a, err := keychain(t, tc.options, tc.entries...).For(remote(t, tc.url))
 		if err != nil || a.Why != tc.want {
 			t.Errorf("%s: %q, %v", name, a.Why, err)
+		}
+	}
+}
+
+// What a reading without credentials is told to add must be an entry that matches.
+func TestForSaysWhatToAdd(t *testing.T) {
+	other := Entry{URL: "https://other.example.com", Secret: user("me")}
+	for name, tc := range map[string]struct {
+		entries []Entry
+		url     string
+		want    string
+	}{
+		"no entries":      {nil, "https://git.example.com/acme/r", `Add an entry to the provider's credentials, such as { url = "https://git.example.com/acme/", secret = { username = "…", password = "…" } }.`},
+		"others":          {[]Entry{other}, "https://git.example.com/acme/r", `secret = { username = "…", password = "…" } }, or correct the url of the one that is meant for it: scheme, host, port and whole path segments must be equal.`},
+		"an empty secret": {[]Entry{{URL: "https://git.example.com"}}, "https://git.example.com/acme/r", "Fill in that secret, or add an entry with a longer url for this repository."},
+		"a match":         {[]Entry{other}, "https://other.example.com/r", ""},
+		"ssh":             {nil, "git@git.example.com:acme/r.git", `such as { url = "git@git.example.com:acme/", secret = { identity = file("…"), known_hosts = file("…") } }.`},
+	} {
+		a, err := keychain(t, Options{}, tc.entries...).For(remote(t, tc.url))
+		var got string
+		if f, ok := errors.AsType[*fault.Error](err); ok {
+			got = f.Advice
+		} else {
+			got = a.Cure
+		}
+		if !strings.HasSuffix(got, tc.want) || tc.want == "" && got != "" {
+			t.Errorf("%s: %q, want %q", name, got, tc.want)
 		}
 	}
 }

@@ -64,7 +64,7 @@ func (k *Keychain) sshAuth(e *entry, r giturl.Remote) (*Auth, error) {
 	if len(missing) > 0 && k.opts.AmbientUnknown {
 		return nil, unknownError(r, "ambient")
 	}
-	if err := k.checkSSHSecret(e.Secret, missing, source); err != nil {
+	if err := k.checkSSHSecret(r, e.Secret, missing, source); err != nil {
 		return nil, credentialsError(source, r, err)
 	}
 	a, err := k.sshParts(e, r)
@@ -92,7 +92,7 @@ func (k *Keychain) missingForSSH(secret map[string]string) []string {
 	return missing
 }
 
-func (k *Keychain) checkSSHSecret(secret map[string]string, missing []string, source string) error {
+func (k *Keychain) checkSSHSecret(r giturl.Remote, secret map[string]string, missing []string, source string) error {
 	if len(present(secret, appKeys)) > 0 {
 		return &problem{what: "secret has a GitHub App, which works over https only",
 			advice: "Write the repository's URL with https://."}
@@ -102,7 +102,7 @@ func (k *Keychain) checkSSHSecret(secret map[string]string, missing []string, so
 	}
 	if source == noCredentials {
 		return &problem{what: fmt.Sprintf("ssh needs %s, and no entry matches: %s", strings.Join(missing, " and "), k.prefixes()),
-			advice: "Add an entry to the provider's credentials with a prefix of this URL and a secret with identity and known_hosts."}
+			advice: k.missingEntry(r)}
 	}
 	p := &problem{what: fmt.Sprintf("ssh needs identity and known_hosts, and secret lacks %s", strings.Join(missing, " and ")),
 		advice: "Put the private key into identity and the host's lines from ssh-keyscan, once their fingerprint is compared, into known_hosts."}

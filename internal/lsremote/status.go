@@ -34,7 +34,7 @@ func (x *exchange) refusal() *fault.Error {
 		e.Happened += " to " + x.who()
 		e.Advice = "The repository is not there, or these credentials may not see it: check the path of the URL and what they are allowed to read."
 		if x.auth.ID == "" {
-			e.Advice = "The repository is not there, or not visible without credentials: check the path of the URL, and add an entry for it to the provider's credentials if it is not public."
+			e.Advice = "The repository is not there, or not visible without credentials. Check the path of the URL; if the repository is not public: " + x.cure()
 		}
 	case status == http.StatusTooManyRequests:
 		e.Kind, e.Transient, e.Advice = fault.RateLimited, true, adviceFor(fault.RateLimited)
@@ -88,7 +88,7 @@ func (x *exchange) unauthorized(e *fault.Error) {
 	}
 	switch {
 	case x.auth.ID == "":
-		e.Advice = "Add an entry for this URL to the provider's credentials, or widen the url of the one that is meant for it."
+		e.Advice = x.cure()
 	case tried == "Bearer" && offers("Basic") && !offers("Bearer"):
 		e.Advice = "This host takes a user name with a password or a token: give username and password in the secret in place of bearerToken."
 	case tried == "Basic" && offers("Bearer") && !offers("Basic"):
@@ -98,6 +98,14 @@ func (x *exchange) unauthorized(e *fault.Error) {
 	default:
 		e.Advice = "Check that the credentials are right and have not expired. They are tried once only, so that no account is locked."
 	}
+}
+
+// cure says how to give a request credentials that had none.
+func (x *exchange) cure() string {
+	if x.at.foreign || x.auth.Cure == "" {
+		return fmt.Sprintf("Add an entry for %s to the provider's credentials.", origin(x.at.base))
+	}
+	return x.auth.Cure
 }
 
 // lacksPassword tells whether a user name was sent with an empty password, as
