@@ -23,3 +23,17 @@ provider "gitpin" {
     },
   ]
 }
+
+data "gitpin_ref" "app" { # observes
+  url    = "https://git.example.com/acme/app.git"
+  branch = "main"
+}
+
+resource "gitpin_pin" "app" { # records
+  observation = data.gitpin_ref.app.observation
+  triggers    = { release = "1" } # a change moves the pin
+}
+
+output "commit" {
+  value = gitpin_pin.app.commit
+}

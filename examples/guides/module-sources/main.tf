@@ -52,7 +52,9 @@ output "pins_override" {
   value = jsonencode({
     module = {
       for name, module in local.modules : name => {
-        source = provider::gitpin::module_source(module.url, gitpin_pin_set.modules.commits[name], module.subdir)
+        source = provider::gitpin::module_source(
+          module.url, gitpin_pin_set.modules.commits[name], module.subdir
+        )
       }
     }
   })
