@@ -48,6 +48,11 @@ func (r *reading) converse(from io.Reader, to io.Writer, w way) (*Advertisement,
 	p := newPktReader(counted{r: from, n: &r.log.BytesIn}, r.config.MaxBytes)
 	out := counted{w: to, n: &r.log.BytesOut}
 	early := lsRefsRequest(r.query, w.caps, r.agent)
+	if w.caps.unborn || !r.query.Wants("HEAD") {
+		// No other command can follow. A server that knows it ends by itself
+		// behind its answer, and its session is free a round trip earlier.
+		early = append(early, flushPkt...)
+	}
 	sent := w.order == postFirst && len(early) <= maxAhead
 	if sent {
 		// If nobody takes it any more, what was answered says why.

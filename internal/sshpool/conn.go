@@ -1,6 +1,7 @@
 package sshpool
 
 import (
+	"slices"
 	"time"
 
 	"golang.org/x/crypto/ssh"
@@ -23,11 +24,9 @@ type conn struct {
 	inUse, closing int
 	// served is true once the server has opened a session on it.
 	served bool
-	// spare is a slot opened ahead of need; it is not counted in inUse. The
-	// next session on it saves a round trip.
-	spare *slot
-	// started counts the commands run.
-	started int
+	// spares are slots opened ahead of need, not counted in inUse. The next
+	// session on one of them saves a round trip.
+	spares []*slot
 	// retired connections get no new sessions and end with their last one.
 	retired bool
 	idle    *time.Timer // ends it when no session wants it; nil while in use
@@ -62,8 +61,7 @@ func (c *conn) take() *slot {
 	if c.dead || c.retired || c.raw.hasEnded() {
 		return nil
 	}
-	s := c.spare
-	if s == nil && c.inUse >= c.limit {
+	if len(c.spares) == 0 && c.inUse >= c.limit {
 		return nil
 	}
 	if c.idle != nil {
@@ -71,10 +69,11 @@ func (c *conn) take() *slot {
 		c.idle = nil
 	}
 	c.inUse++
-	if s == nil {
+	if len(c.spares) == 0 {
 		return c.newSlot()
 	}
-	c.spare = nil
+	s := c.spares[0]
+	c.spares = c.spares[1:]
 	if c.raw.heardSince(time.Now().Add(-spareAge)) {
 		return s
 	}
@@ -84,15 +83,34 @@ func (c *conn) take() *slot {
 }
 
 // spareAge is how long ago a connection may have been heard of last for its
-// spare slot to be used.
+// spare slots to be used.
 const spareAge = 5 * time.Second
 
-// openAhead opens the spare slot if there is room. One command alone does not
-// show that more will come.
+// openAhead opens spare slots where there is room, one for each session: all of
+// them may end at the same time. One command alone does not show that more will
+// come.
 func (c *conn) openAhead() {
-	if c.spare == nil && c.started > 1 && c.inUse < c.limit && !c.dead && !c.retired {
-		c.spare = c.newSlot()
+	if c.host.started < 2 || c.dead || c.retired {
+		return
 	}
+	for len(c.spares) < max(1, c.inUse-c.closing) && c.room() > 0 {
+		c.spares = append(c.spares, c.newSlot())
+	}
+}
+
+// room returns how many more slots the connection takes.
+func (c *conn) room() int { return c.limit - c.inUse - len(c.spares) }
+
+// ready returns how many spare slots are open.
+func (c *conn) ready() (n int) {
+	for _, s := range c.spares {
+		select {
+		case <-s.opened:
+			n++
+		default:
+		}
+	}
+	return n
 }
 
 // newSlot asks the server for a channel.
@@ -105,8 +123,8 @@ func (c *conn) newSlot() *slot {
 // release frees the slot s, once the server has closed its channel or refused
 // to open it.
 func (c *conn) release(s *slot) {
-	if c.spare == s {
-		c.spare = nil
+	if i := slices.Index(c.spares, s); i >= 0 {
+		c.spares = slices.Delete(c.spares, i, i+1)
 		return
 	}
 	c.inUse--
@@ -141,12 +159,12 @@ func (c *conn) settle() {
 // refused notes that the server opened no session for s, and reports whether
 // that is its last word: it is when the connection is fresh and has no other.
 func (c *conn) refused(s *slot) (final bool) {
-	if c.spare == s {
+	others := c.inUse + len(c.spares) - 1
+	if slices.Contains(c.spares, s) {
 		// Nobody misses it. The next one that is needed is asked for alone.
-		c.limit = max(1, min(c.limit, c.inUse))
+		c.limit = max(1, min(c.limit, others))
 		return false
 	}
-	others := c.inUse - 1
 	if others > 0 {
 		c.limit = min(c.limit, others)
 		return false

@@ -202,7 +202,9 @@ func TestConnOpensTheNextSessionAhead(t *testing.T) {
 	spare := func() (ahead *slot) {
 		for _, c := range p.connections() {
 			p.mu.Lock()
-			ahead = c.spare
+			if len(c.spares) > 0 {
+				ahead = c.spares[0]
+			}
 			p.mu.Unlock()
 		}
 		return ahead

@@ -1,10 +1,12 @@
 package sshpool
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"slices"
 	"sync/atomic"
+	"time"
 
 	"github.com/gitpin/terraform-provider-gitpin/internal/fault"
 	"github.com/gitpin/terraform-provider-gitpin/internal/gitauth"
@@ -19,6 +21,13 @@ type host struct {
 	conns   []*conn    // those that may get new sessions, or have some
 	dials   []*dialing // under way
 	waiters []*waiter  // who wants a session, first come first served
+	// started counts the commands run.
+	started int
+	// lastDial is when a connection was made last, dialTook how long that took,
+	// and waited how long callers have waited since then for a session to be
+	// opened.
+	lastDial         time.Time
+	dialTook, waited time.Duration
 	// crowded is true after the server took no further connection while it
 	// served others: those have to do until one of them ends.
 	crowded bool
@@ -108,11 +117,45 @@ func (h *host) dispatch() {
 	for len(h.waiters) > h.closing()+len(h.dials)*h.pool.maxSessions && h.mayDial() {
 		h.startDial()
 	}
+	if h.waited > h.dialTook && h.cramped() && len(h.dials) == 0 && h.mayDial() {
+		h.startDial()
+	}
 }
 
-// take returns a place on a connection, nil if none is free.
-func (h *host) take() *slot {
+// opened notes that a caller who came at since has got its session. Where
+// callers have waited for that, all together, for longer than it takes to make a
+// connection, another one is worth it: the host is far.
+func (h *host) opened(since time.Time) {
+	h.pool.mu.Lock()
+	defer h.pool.mu.Unlock()
+	if since.Before(h.lastDial) {
+		return // it waited for that
+	}
+	h.waited += time.Since(since)
+	h.dispatch()
+}
+
+// cramped reports whether the connections have no room for the sessions that
+// run and as many that are opened ahead.
+func (h *host) cramped() bool {
+	room, active := 0, len(h.waiters)
 	for _, c := range h.conns {
+		if !c.retired {
+			room += c.limit
+			active += c.inUse - c.closing
+		}
+	}
+	return room < 2*active
+}
+
+// take returns a place on a connection, nil if none is free: one that is open
+// already, where there is one, or else on the connection with the most room.
+func (h *host) take() *slot {
+	byNeed := slices.Clone(h.conns)
+	slices.SortStableFunc(byNeed, func(a, b *conn) int {
+		return cmp.Or(cmp.Compare(b.ready(), a.ready()), cmp.Compare(b.room(), a.room()))
+	})
+	for _, c := range byNeed {
 		if s := c.take(); s != nil {
 			return s
 		}
@@ -184,11 +227,14 @@ func (h *host) startDial() {
 	ctx, cancel := context.WithCancel(p.ctx)
 	d := &dialing{cancel: cancel}
 	h.dials = append(h.dials, d)
+	began := time.Now()
 	p.wg.Go(func() {
 		defer cancel()
 		c, err := connect(ctx, h, &d.progress)
 		p.mu.Lock()
 		defer p.mu.Unlock()
+		h.lastDial, h.waited = time.Now(), 0
+		h.dialTook = h.lastDial.Sub(began)
 		h.dials = slices.DeleteFunc(h.dials, func(o *dialing) bool { return o == d })
 		if err != nil {
 			h.dialFailed(err)

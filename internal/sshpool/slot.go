@@ -154,7 +154,7 @@ func (s *slot) started() {
 	mu := &s.conn.host.pool.mu
 	mu.Lock()
 	defer mu.Unlock()
-	s.conn.started++
+	s.conn.host.started++
 	s.conn.openAhead()
 }
 

@@ -186,7 +186,7 @@ func (p *Pool) mostSessions() (most int) {
 	defer p.mu.Unlock()
 	for _, h := range p.hosts {
 		for _, c := range h.conns {
-			most = max(most, c.inUse)
+			most = max(most, c.inUse+len(c.spares))
 		}
 	}
 	return most

@@ -127,6 +127,7 @@ func (p *Pool) Session(ctx context.Context, addr string, auth *gitauth.Auth, env
 // given served before and is dead, or takes no further session: such a
 // connection is not given out again, so the attempts come to an end.
 func (p *Pool) try(ctx context.Context, addr string, auth *gitauth.Auth, env map[string]string, command string) (session *Session, again bool, err *fault.Error) {
+	came := time.Now()
 	s, err := p.slot(ctx, addr, auth)
 	if err != nil {
 		return nil, false, err
@@ -134,6 +135,7 @@ func (p *Pool) try(ctx context.Context, addr string, auth *gitauth.Auth, env map
 	if again, err = s.await(ctx); again || err != nil {
 		return nil, again, err
 	}
+	s.conn.host.opened(came)
 	return start(ctx, s, env, command)
 }
 
