@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"net/url"
 	"slices"
+	"strings"
 	"time"
 
 	"golang.org/x/crypto/ssh"
@@ -200,7 +201,7 @@ func (k *Keychain) missingEntry(r giturl.Remote) string {
 	if len(k.entries) > 0 {
 		advice += ", or correct the url of the one that is meant for it: scheme, host, port and whole path segments must be equal"
 	}
-	return advice + "."
+	return strings.TrimSpace(advice + ". " + r.PortHint())
 }
 
 const noCredentials = "no credentials"

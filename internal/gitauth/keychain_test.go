@@ -113,6 +113,7 @@ func TestForSaysWhatToAdd(t *testing.T) {
 		"others":          {[]Entry{other}, "https://git.example.com/acme/r", `secret = { username = "…", password = "…" } }, or correct the url of the one that is meant for it: scheme, host, port and whole path segments must be equal.`},
 		"an empty secret": {[]Entry{{URL: "https://git.example.com"}}, "https://git.example.com/acme/r", "Fill in that secret, or add an entry with a longer url for this repository."},
 		"a match":         {[]Entry{other}, "https://other.example.com/r", ""},
+		"no scheme":       {nil, "git.example.com:8443/acme/r.git", "If it is the port, write ssh://git.example.com:8443/acme/r.git, or https://git.example.com:8443/acme/r.git."},
 		"ssh":             {nil, "git@git.example.com:acme/r.git", `such as { url = "git@git.example.com:acme/", secret = { identity = file("…"), known_hosts = file("…") } }.`},
 	} {
 		a, err := keychain(t, Options{}, tc.entries...).For(remote(t, tc.url))

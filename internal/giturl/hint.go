@@ -12,11 +12,10 @@ func (r Remote) Beside() string {
 	return text[:strings.LastIndexAny(text, "/:")+1]
 }
 
-// MeantPort returns the ssh:// URL that a remote in the scp form was perhaps meant
-// as: "ssh://git@git.example.com:2222/acme/app.git" for
-// "git@git.example.com:2222/acme/app.git", which git reads as the path
-// "2222/acme/app.git". It is "" for all others.
-func (r Remote) MeantPort() string {
+// PortHint says of a remote in the scp form whose path begins with a number, such
+// as "git@git.example.com:2222/acme/app.git", that git reads no port there, and
+// how one is written. It is a sentence for an error's advice, "" for all others.
+func (r Remote) PortHint() string {
 	first, path, _ := strings.Cut(r.Path, "/")
 	if r.Scheme != SSH || r.Port != 0 || path == "" || schemeForm.MatchString(r.text) {
 		return ""
@@ -25,6 +24,12 @@ func (r Remote) MeantPort() string {
 	if fe != nil || first == "" {
 		return ""
 	}
-	r.Path, r.Port = "/"+path, port
-	return r.Canonical()
+	meant := r
+	meant.Path, meant.Port = "/"+path, port
+	hint := "A number after the colon belongs to the path here, as for git. If it is the port, write " + meant.Canonical()
+	if r.User == "" {
+		// Without "user@" it is as likely that the scheme was forgotten.
+		hint += ", or " + string(HTTPS) + strings.TrimPrefix(meant.Canonical(), string(SSH))
+	}
+	return hint + "."
 }

@@ -31,10 +31,10 @@ func TestBeside(t *testing.T) {
 	}
 }
 
-func TestMeantPort(t *testing.T) {
+func TestPortHint(t *testing.T) {
 	for text, want := range map[string]string{
 		"git@git.example.com:2222/acme/app.git":       "ssh://git@git.example.com:2222/acme/app.git",
-		"git.example.com:2222/app.git":                "ssh://git.example.com:2222/app.git",
+		"git.example.com:8443/app.git":                "ssh://git.example.com:8443/app.git, or https://git.example.com:8443/app.git",
 		"git@git.example.com:22/acme/app.git":         "ssh://git@git.example.com/acme/app.git",
 		"git@git.example.com:2222":                    "", // a repository called 2222
 		"git@git.example.com:/2222/app.git":           "",
@@ -48,7 +48,10 @@ func TestMeantPort(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got := r.MeantPort(); got != want {
+		if want != "" {
+			want = "A number after the colon belongs to the path here, as for git. If it is the port, write " + want + "."
+		}
+		if got := r.PortHint(); got != want {
 			t.Errorf("%s: %q, want %q", text, got, want)
 		}
 	}

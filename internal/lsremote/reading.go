@@ -87,8 +87,8 @@ func (r *reading) explain(e *fault.Error) *fault.Error {
 	scrub := func(text string) string { return r.proxies.scrub(r.auth.Scrub(text)) }
 	shown.Happened = scrub(e.Happened)
 	shown.Advice = scrub(e.Advice)
-	if url := r.remote.MeantPort(); url != "" {
-		shown.Advice += " A number after the colon belongs to the path here, as for git; if it is the port, write " + url + "."
+	if hint := r.remote.PortHint(); hint != "" {
+		shown.Advice += " " + hint
 	}
 	shown.Server = fault.Clean(scrub(e.Server))
 	return &shown

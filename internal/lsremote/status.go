@@ -34,7 +34,7 @@ func (x *exchange) refusal() *fault.Error {
 		e.Happened += " to " + x.who()
 		e.Advice = "The repository is not there, or these credentials may not see it: check the path of the URL and what they are allowed to read."
 		if x.auth.ID == "" {
-			e.Advice = "The repository is not there, or not visible without credentials. Check the path of the URL; if the repository is not public: " + x.cure()
+			e.Advice = "The repository is not there, or not visible without credentials. Check the path of the URL. Where the repository is not public: " + lowerFirst(x.cure())
 		}
 	case status == http.StatusTooManyRequests:
 		e.Kind, e.Transient, e.Advice = fault.RateLimited, true, adviceFor(fault.RateLimited)
@@ -107,6 +107,9 @@ func (x *exchange) cure() string {
 	}
 	return x.auth.Cure
 }
+
+// lowerFirst puts a sentence, of ASCII at its start, behind a colon.
+func lowerFirst(sentence string) string { return strings.ToLower(sentence[:1]) + sentence[1:] }
 
 // lacksPassword tells whether a user name was sent with an empty password, as
 // some hosts take a token.

@@ -49,7 +49,7 @@ func TestHTTPStatus(t *testing.T) {
 			[]string{"403 Forbidden to Basic credentials", "SSO: authorize ***"}},
 		"403 with a page": {gittest.Answer("text/html", nil), nil, fault.NotGit, []string{"POST", "GET"}, []string{"web page"}},
 		"404 anonymous": {gittest.Status(404, ""), nil, fault.NotFound, []string{"POST", "GET"},
-			[]string{"404 Not Found to a request without credentials", "not visible without credentials", "is not public: Add an entry"}},
+			[]string{"404 Not Found to a request without credentials", "not visible without credentials", "is not public: add an entry"}},
 		"404 with credentials": {gittest.Status(404, "no such project"), basic, fault.NotFound, []string{"POST", "GET"},
 			[]string{"404 Not Found to Basic credentials", "these credentials may not see it", "no such project"}},
 		"410":        {gittest.Status(410, ""), nil, fault.NotFound, []string{"POST", "GET"}, []string{"410 Gone"}},
