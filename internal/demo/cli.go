@@ -137,9 +137,9 @@ func (c *cli) command(ctx context.Context, args []string) *exec.Cmd {
 	return cmd
 }
 
-// plan runs plan with args, saves it as file and returns what it says.
-func (c *cli) plan(ctx context.Context, file string, args ...string) (*tfjson.Plan, error) {
-	if err := c.show(ctx, append(append([]string{"plan"}, args...), "-out="+file)...); err != nil {
+// plan plans, saves the plan as file and returns what it says.
+func (c *cli) plan(ctx context.Context, file string) (*tfjson.Plan, error) {
+	if err := c.show(ctx, "plan", "-out="+file); err != nil {
 		return nil, err
 	}
 	doc, err := c.output(ctx, "show", "-json", file)

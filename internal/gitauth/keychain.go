@@ -193,11 +193,11 @@ func (k *Keychain) anonymous(r giturl.Remote, more string) *Auth {
 // missingEntry is the advice where no entry matches r: an entry to copy, and what
 // keeps the others from matching.
 func (k *Keychain) missingEntry(r giturl.Remote) string {
-	secret := `username = "…", password = "…"`
+	keys := `username = "…", password = "…"`
 	if r.Scheme == giturl.SSH {
-		secret = `identity = file("…"), known_hosts = file("…")`
+		keys = `identity = file("…"), known_hosts = file("…")`
 	}
-	advice := fmt.Sprintf("Add an entry to the provider's credentials, such as { url = %q, secret = { %s } }", r.Beside(), secret)
+	advice := fmt.Sprintf("Add an entry to the provider's credentials, such as { url = %q, secret = { %s } }", r.Beside(), keys)
 	if len(k.entries) > 0 {
 		advice += ", or correct the url of the one that is meant for it: scheme, host, port and whole path segments must be equal"
 	}
