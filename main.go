@@ -29,12 +29,12 @@ func main() {
 		_ = os.Setenv(sdkLog, "off")
 	}
 	reserved := make([]byte, ballast)
-	defer runtime.KeepAlive(reserved)
 	err := providerserver.Serve(context.Background(), provider.New(version, time.Now), providerserver.ServeOpts{
 		Address:         "registry.terraform.io/gitpin/gitpin",
 		Debug:           *debug,
 		ProtocolVersion: 6,
 	})
+	runtime.KeepAlive(reserved)
 	if err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(1)
