@@ -128,6 +128,7 @@ func bars(sc scale) []bar {
 	ssh := oneName(overSSH, many)
 	atLeast(12, slower(ssh, goGitCold, byGitpin), "%s: go-git / gitpin, warm", ssh)
 	atLeast(35, slower(ssh, byGit, byGitpin), "%s: git / gitpin, warm", ssh)
+	atMost(1.35, slower(ssh, byGitpin, byFloor), "%s: gitpin / floor", ssh)
 	for _, n := range sc.atOnce {
 		name := hostedName(overSSH, sc.hosted, n)
 		atLeast(8, slower(name, goGitCold, cold), "%s: go-git / gitpin, both cold", name)

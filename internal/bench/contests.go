@@ -49,7 +49,7 @@ func (s *setup) contests() []contest {
 	}{
 		{overHTTP, s.http, []contender{ours, canned, goGitWarm, git}},
 		{overHTTPS, s.https, []contender{ours, oursCold, canned, goGitWarm, goGitCold, git}},
-		{overSSH, s.ssh, []contender{ours, oursCold, goGitCold, git}},
+		{overSSH, s.ssh, []contender{ours, oursCold, canned, goGitCold, git}},
 		{overGit, s.git, []contender{ours, goGitCold, git}},
 		{overFile, s.files, []contender{ours, goGitCold, git}},
 	} {

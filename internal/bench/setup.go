@@ -141,13 +141,12 @@ func (s *setup) close() error {
 	return errors.Join(append(errs, os.RemoveAll(s.dir))...)
 }
 
-// startSSHD starts OpenSSH without anything between it and git-shell but the
-// user's shell, which sshd insists on. counter returns how many sessions there
-// were.
+// startSSHD starts OpenSSH as it is for a plain account: the user's shell runs the
+// command. counter returns how many sessions there were.
 func startSSHD(dir, root string) (sshd *gittest.SSHD, counter func() (int, error), err error) {
 	record := filepath.Join(dir, "sessions")
 	sshd, err = gittest.StartSSH(root, gittest.SSHOptions{Config: []string{
-		"ForceCommand printf . >>'" + record + `'; exec git-shell -c "$SSH_ORIGINAL_COMMAND"`,
+		"ForceCommand printf . >>'" + record + `'; eval "exec $SSH_ORIGINAL_COMMAND"`,
 	}})
 	counter = func() (int, error) {
 		info, err := os.Stat(record)
