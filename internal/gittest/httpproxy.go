@@ -15,6 +15,7 @@ type HTTPProxyOptions struct {
 	User, Password string // if set, what lets a client in; else it gets 407
 	Routes         Routes
 	TLS            *TLSOptions // an https proxy
+	Late           bool        // a tunnel is confirmed in one packet with what the server says first
 }
 
 // StartHTTPProxy starts a proxy that tunnels CONNECT requests and forwards
@@ -36,7 +37,7 @@ func StartHTTPProxy(o HTTPProxyOptions) (*HTTP, error) {
 			w.Header().Set("Proxy-Authenticate", `Basic realm="gittest proxy"`)
 			http.Error(w, "gittest: the proxy wants credentials", http.StatusProxyAuthRequired)
 		case r.Method == http.MethodConnect:
-			tunnel(w, r, o.Routes)
+			tunnel(w, r, o)
 		case r.URL.IsAbs():
 			forward(w, r, transport)
 		default:
@@ -54,8 +55,8 @@ func ServeHTTPProxy(t testing.TB, o HTTPProxyOptions) *HTTP {
 }
 
 // tunnel connects the client with the server that it asked for.
-func tunnel(w http.ResponseWriter, r *http.Request, routes Routes) {
-	server, err := routes.dial(r.Context(), r.Host)
+func tunnel(w http.ResponseWriter, r *http.Request, o HTTPProxyOptions) {
+	server, err := o.Routes.dial(r.Context(), r.Host)
 	if err != nil {
 		http.Error(w, err.Error(), http.StatusBadGateway)
 		return
@@ -66,7 +67,17 @@ func tunnel(w http.ResponseWriter, r *http.Request, routes Routes) {
 		panic(http.ErrAbortHandler)
 	}
 	defer func() { _ = client.Close() }()
-	if _, err := io.WriteString(client, "HTTP/1.1 200 Connection established\r\n\r\n"); err != nil {
+	answer := []byte("HTTP/1.1 200 Connection established\r\n\r\n")
+	if o.Late {
+		first := make([]byte, 4096)
+		n, err := server.Read(first)
+		if err != nil {
+			_ = server.Close()
+			return
+		}
+		answer = append(answer, first[:n]...)
+	}
+	if _, err := client.Write(answer); err != nil {
 		_ = server.Close()
 		return
 	}

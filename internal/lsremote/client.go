@@ -37,8 +37,6 @@ func New(c Config) (*Client, error) {
 	if err != nil {
 		return nil, err
 	}
-	// Direct connections only, for git:// and ssh too: a proxy for http is not
-	// asked to carry them.
 	dial := (&net.Dialer{KeepAliveConfig: net.KeepAliveConfig{
 		// A peer that vanished is noticed within half a minute.
 		Enable: true, Idle: 15 * time.Second, Interval: 5 * time.Second, Count: 3,
@@ -49,7 +47,7 @@ func New(c Config) (*Client, error) {
 		dial:       dial,
 		proxies:    proxies,
 		transports: &transports{dial: dial, perHost: c.PerHost, all: map[string]*http.Transport{}},
-		pool:       sshpool.New(sshpool.Options{Dial: dial}),
+		pool:       sshpool.New(sshpool.Options{Dial: proxies.sshDial(dial)}),
 		learnt:     newLearnt(),
 		localEnv:   newLocalEnv(),
 	}, nil

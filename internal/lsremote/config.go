@@ -22,7 +22,7 @@ type Config struct {
 	// decompression), and what is kept of it. Default 256 MiB.
 	MaxBytes int64
 	// Proxy is the proxy to use. nil: the environment variables HTTPS_PROXY,
-	// HTTP_PROXY and NO_PROXY count, for https and http.
+	// HTTP_PROXY and NO_PROXY count, for https and http and never for ssh.
 	Proxy *Proxy
 	// PerHost is how many readings run on one host at a time; as many idle
 	// connections are kept. Default 4.
@@ -57,6 +57,9 @@ type Proxy struct {
 	// NoProxy lists what is reached directly, as in the NO_PROXY variable:
 	// hosts, domain suffixes, addresses, CIDR ranges, with or without a port.
 	NoProxy string
+	// SSH is true where ssh hosts are reached through the proxy too. An http
+	// proxy must allow CONNECT to their port.
+	SSH bool
 }
 
 // LogEntry is what one reading leaves in the log. It holds no text of the

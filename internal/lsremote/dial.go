@@ -99,28 +99,15 @@ func (c *connector) noticing(d *dialing) *tls.Config {
 
 // reach makes the TCP connection to addr, through the proxy if there is one.
 func (c *connector) reach(ctx context.Context, d *dialing, addr string) (net.Conn, error) {
-	if d.proxy == nil {
-		conn, err := c.dial(ctx, "tcp", addr)
-		if err != nil {
-			return nil, dialError(ctx, addr, err)
-		}
-		return conn, nil
+	switch {
+	case d.forward:
+		return dialProxy(ctx, c.dial, d.proxy)
+	case d.proxy != nil:
+		return through(ctx, c.dial, d.proxy, addr)
 	}
-	conn, err := c.dial(ctx, "tcp", proxyAddr(d.proxy))
+	conn, err := c.dial(ctx, "tcp", addr)
 	if err != nil {
-		return nil, proxyError(ctx, d.proxy, err)
-	}
-	if d.forward {
-		return conn, nil
-	}
-	if d.proxy.Scheme == "https" {
-		if conn, err = secureProxy(ctx, conn, d.proxy); err != nil {
-			return nil, err
-		}
-	}
-	if err := tunnel(ctx, conn, d.proxy, addr); err != nil {
-		_ = conn.Close()
-		return nil, proxyError(ctx, d.proxy, err)
+		return nil, dialError(ctx, addr, err)
 	}
 	return conn, nil
 }

@@ -2,6 +2,7 @@ package lsremote
 
 import (
 	"bufio"
+	"bytes"
 	"context"
 	"encoding/base64"
 	"errors"
@@ -21,15 +22,16 @@ import (
 	"github.com/gitpin/terraform-provider-gitpin/internal/gitauth"
 )
 
-// proxies says through which proxy an http(s) host is reached. It is computed
-// once, so that a run does not change its mind.
+// proxies says through which proxy a host is reached. It is computed once, so
+// that a run does not change its mind.
 //
 // Loopback addresses are always reached directly, as the standard library and
 // most programs do it. git:// and file remotes know no proxy; ssh ignores the
-// variables for http.
+// variables for http, and takes the configured proxy only when told to.
 type proxies struct {
 	choose func(*url.URL) (*url.URL, error)
 	logins []*url.Userinfo // of all of them
+	ssh    bool            // for ssh too
 }
 
 // newProxies takes the configured proxy, or, where that is nil, the standard
@@ -53,7 +55,7 @@ func newProxies(p *Proxy) (*proxies, error) {
 		return nil, err
 	}
 	explicit := httpproxy.Config{HTTPProxy: u.String(), HTTPSProxy: u.String(), NoProxy: p.NoProxy}
-	return &proxies{choose: explicit.ProxyFunc(), logins: loginsOf(u.String())}, nil
+	return &proxies{choose: explicit.ProxyFunc(), logins: loginsOf(u.String()), ssh: p.SSH}, nil
 }
 
 // loginsOf returns the credentials in the addresses of proxies.
@@ -155,6 +157,25 @@ func (p *proxies) of(target *url.URL) (*url.URL, error) {
 // GitHub App's token is reached the same way as the repositories.
 func (c *Client) ProxyFor(r *http.Request) (*url.URL, error) { return c.proxies.of(r.URL) }
 
+// sshDial returns how ssh hosts are dialled: directly, or through the proxy
+// where that is wanted for them. no_proxy counts as it does for http.
+func (p *proxies) sshDial(direct dialFunc) dialFunc {
+	if !p.ssh {
+		return direct
+	}
+	return func(ctx context.Context, network, addr string) (net.Conn, error) {
+		// The rules are asked about https, since they know no ssh.
+		proxy, err := p.of(&url.URL{Scheme: "https", Host: addr})
+		switch {
+		case err != nil:
+			return nil, err
+		case proxy == nil:
+			return direct(ctx, network, addr)
+		}
+		return through(ctx, direct, proxy, addr)
+	}
+}
+
 // forwards tells whether a proxy takes a request for target itself, with the
 // whole URL in it, in place of a tunnel.
 func forwards(proxy, target *url.URL) bool {
@@ -173,11 +194,39 @@ func proxyAddr(u *url.URL) string {
 	return net.JoinHostPort(u.Hostname(), port)
 }
 
+// through makes a connection that leads to addr by way of a proxy.
+func through(ctx context.Context, dial dialFunc, proxy *url.URL, addr string) (net.Conn, error) {
+	conn, err := dialProxy(ctx, dial, proxy)
+	if err != nil {
+		return nil, err
+	}
+	if proxy.Scheme == "https" {
+		if conn, err = secureProxy(ctx, conn, proxy); err != nil {
+			return nil, err
+		}
+	}
+	led, err := tunnel(ctx, conn, proxy, addr)
+	if err != nil {
+		_ = conn.Close()
+		return nil, proxyError(ctx, proxy, err)
+	}
+	return led, nil
+}
+
+// dialProxy connects to the proxy itself.
+func dialProxy(ctx context.Context, dial dialFunc, proxy *url.URL) (net.Conn, error) {
+	conn, err := dial(ctx, "tcp", proxyAddr(proxy))
+	if err != nil {
+		return nil, proxyError(ctx, proxy, err)
+	}
+	return conn, nil
+}
+
 // tunnel makes conn, which is connected to the proxy u, lead to addr.
-func tunnel(ctx context.Context, conn net.Conn, u *url.URL, addr string) error {
+func tunnel(ctx context.Context, conn net.Conn, u *url.URL, addr string) (net.Conn, error) {
 	defer endWith(ctx, conn)()
 	if strings.HasPrefix(u.Scheme, "socks5") {
-		return socks(ctx, conn, u, addr)
+		return conn, socks(ctx, conn, u, addr)
 	}
 	return connect(conn, u, addr)
 }
@@ -208,8 +257,9 @@ func (c connected) DialContext(context.Context, string, string) (net.Conn, error
 // maxConnectAnswer bounds the header of a proxy's answer, in bytes.
 const maxConnectAnswer = 64 << 10
 
-// connect asks an http proxy for a tunnel (RFC 9110, section 9.3.6).
-func connect(conn net.Conn, u *url.URL, addr string) error {
+// connect asks an http proxy for a tunnel (RFC 9110, section 9.3.6) and returns
+// what leads through it.
+func connect(conn net.Conn, u *url.URL, addr string) (net.Conn, error) {
 	req := &http.Request{Method: http.MethodConnect, URL: &url.URL{Opaque: addr}, Host: addr, Header: http.Header{}}
 	if u.User != nil {
 		password, _ := u.User.Password()
@@ -217,20 +267,33 @@ func connect(conn net.Conn, u *url.URL, addr string) error {
 		req.Header.Set("Proxy-Authorization", "Basic "+login)
 	}
 	if err := req.Write(conn); err != nil {
-		return err
+		return nil, err
 	}
-	// What is behind the tunnel does not speak first, so the buffer holds
-	// nothing that is not the proxy's.
-	//nolint:bodyclose // the answer to CONNECT has no body; the connection goes on
-	resp, err := http.ReadResponse(bufio.NewReader(io.LimitReader(conn, maxConnectAnswer)), req)
+	buffered := bufio.NewReader(io.LimitReader(conn, maxConnectAnswer))
+	resp, err := http.ReadResponse(buffered, req) //nolint:bodyclose // the answer to CONNECT has no body; the connection goes on
 	if err != nil {
-		return err
+		return nil, err
 	}
 	if resp.StatusCode != http.StatusOK {
-		return refusedByProxy(resp.StatusCode)
+		return nil, refusedByProxy(resp.StatusCode)
 	}
-	return nil
+	// An ssh server speaks first, and what it says may have come along with the
+	// proxy's answer.
+	early, err := buffered.Peek(buffered.Buffered())
+	if err != nil {
+		return nil, err
+	}
+	return &led{Conn: conn, from: io.MultiReader(bytes.NewReader(early), conn)}, nil
 }
+
+// led is a connection of which some bytes have been read already.
+type led struct {
+	net.Conn
+	from io.Reader // those, and the rest
+}
+
+// Read reads what came first, and then from the connection.
+func (l *led) Read(p []byte) (int, error) { return l.from.Read(p) }
 
 // refusedByProxy is for an answer of a proxy that lets nothing through.
 func refusedByProxy(status int) *fault.Error {

@@ -56,6 +56,7 @@ type proxyModel struct {
 	Username types.String `tfsdk:"username"`
 	Password types.String `tfsdk:"password"`
 	NoProxy  types.String `tfsdk:"no_proxy"`
+	SSH      types.Bool   `tfsdk:"ssh"`
 }
 
 type ambientModel struct {
@@ -112,7 +113,7 @@ func (m providerModel) client(ctx context.Context, version string, now func() ti
 		var p proxyModel
 		diags.Append(m.Proxy.As(ctx, &p, basetypes.ObjectAsOptions{})...)
 		c.Proxy = &lsremote.Proxy{URL: p.URL.ValueString(), Username: p.Username.ValueString(),
-			Password: p.Password.ValueString(), NoProxy: p.NoProxy.ValueString()}
+			Password: p.Password.ValueString(), NoProxy: p.NoProxy.ValueString(), SSH: p.SSH.ValueBool()}
 	}
 	return c, diags
 }

@@ -51,7 +51,7 @@ func (p *gitpin) Schema(_ context.Context, _ provider.SchemaRequest, resp *provi
 			},
 			"proxy": schema.SingleNestedAttribute{
 				Optional:            true,
-				MarkdownDescription: "Proxy for http(s) remotes. Without it, the standard environment variables count (`HTTPS_PROXY`, `HTTP_PROXY`, `NO_PROXY`).",
+				MarkdownDescription: "Proxy for http(s) remotes and, with `ssh = true`, for ssh remotes. Without it, the standard environment variables count (`HTTPS_PROXY`, `HTTP_PROXY`, `ALL_PROXY`, `NO_PROXY`), for http(s) only. `git://` remotes, local paths and loopback addresses are always reached directly.",
 				Attributes: map[string]schema.Attribute{
 					"url": schema.StringAttribute{
 						Required: true, MarkdownDescription: "`http://`, `https://` or `socks5://` URL of the proxy, without credentials.",
@@ -60,6 +60,7 @@ func (p *gitpin) Schema(_ context.Context, _ provider.SchemaRequest, resp *provi
 					"username": schema.StringAttribute{Optional: true, MarkdownDescription: "User name for the proxy."},
 					"password": schema.StringAttribute{Optional: true, Sensitive: true, MarkdownDescription: "Password for the proxy."},
 					"no_proxy": schema.StringAttribute{Optional: true, MarkdownDescription: "Hosts to reach directly, separated by commas: host names, `.suffix`, IP addresses, CIDR ranges, each with an optional port."},
+					"ssh":      schema.BoolAttribute{Optional: true, MarkdownDescription: "Reach ssh remotes through this proxy too. An http(s) proxy must allow `CONNECT` to their port, which many do for 443 only. Default `false`."},
 				},
 			},
 			"max_advertisement_bytes": schema.Int64Attribute{
