@@ -135,6 +135,7 @@ func bars(sc scale) []bar {
 	}
 	v0 := oneName(overV0, all)
 	atLeast(5, slower(v0, byGoGit, byGitpin), "%s: go-git / gitpin", v0)
+	atMost(1.35, slower(v0, byGitpin, byFloor), "%s: gitpin / floor", v0)
 	atLeast(10, heavier(v0, byGoGit), "%s: memory of go-git / gitpin", v0)
 	everything := allName(overHTTP, all)
 	atLeast(2, slower(everything, byGoGit, byGitpin), "%s: go-git / gitpin", everything)

@@ -57,7 +57,7 @@ func (s *setup) contests() []contest {
 			list = append(list, s.one(t.name, t.server, size, t.by...))
 		}
 	}
-	list = append(list, s.one(overV0, s.v0, all, ours, goGitWarm, git))
+	list = append(list, s.one(overV0, s.v0, all, ours, canned, goGitWarm, git))
 	everything := s.one("", s.http, all, ours, goGitWarm, git)
 	everything.name, everything.ref = allName(overHTTP, all), ""
 	list = append(list, everything)

@@ -23,6 +23,7 @@ import (
 // nothing checked. HTTP/1.1, or ssh.
 type floor struct {
 	access access
+	v0     bool     // the server knows no such request
 	conn   net.Conn // of http
 	from   *bufio.Reader
 	ssh    *ssh.Client
@@ -64,6 +65,9 @@ func (f *floor) read(ctx context.Context, rawURL, ref string) (string, error) {
 	if u.Scheme == "ssh" {
 		return f.readSSH(ctx, u, ref)
 	}
+	if f.v0 {
+		return f.readV0(ctx, u, ref)
+	}
 	if f.conn == nil {
 		if err := f.dial(ctx, u); err != nil {
 			return "", err
@@ -83,6 +87,10 @@ func (f *floor) read(ctx context.Context, rawURL, ref string) (string, error) {
 	text, err := io.ReadAll(resp.Body)
 	if err != nil || resp.StatusCode != http.StatusOK {
 		return "", errors.Join(err, errors.New(resp.Status))
+	}
+	if len(text) == 0 || bytes.HasPrefix(text, []byte("0000")) {
+		f.v0 = true
+		return f.readV0(ctx, u, ref)
 	}
 	return cannedAnswer(text)
 }

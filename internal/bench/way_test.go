@@ -22,13 +22,14 @@ func TestWaysAgree(t *testing.T) {
 	https := gittest.ServeHTTP(t, root, gittest.HTTPOptions{TLS: &gittest.TLSOptions{}})
 	sshd := gittest.ServeSSH(t, root, gittest.SSHOptions{})
 	daemon := gittest.ServeGit(t, root, gittest.DaemonOptions{})
+	v0 := gittest.ServeHTTP(t, root, gittest.HTTPOptions{V0Only: true})
 	a, err := newAccess(t.TempDir(), https.CA, sshd, []string{https.Addr()}, []string{sshd.Addr()})
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, url := range []string{https.URL + "/" + repo.name, sshd.URL(repo.name), daemon.URL(repo.name), filepath.Join(root, repo.name)} {
+	for _, url := range []string{https.URL + "/" + repo.name, v0.URL + "/" + repo.name, sshd.URL(repo.name), daemon.URL(repo.name), filepath.Join(root, repo.name)} {
 		for _, by := range []string{byGitpin, byGoGit, byGit, byFloor} {
-			if by == byFloor && !strings.HasPrefix(url, "https:") && !strings.HasPrefix(url, "ssh:") {
+			if by == byFloor && !strings.HasPrefix(url, "http") && !strings.HasPrefix(url, "ssh:") {
 				continue
 			}
 			w, err := newWay(by, a)
