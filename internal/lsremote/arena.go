@@ -16,34 +16,43 @@ type arena struct {
 	size  int
 }
 
-// keep returns a copy of b.
-func (a *arena) keep(b []byte) string {
-	a.makeRoom(len(b))
-	start := a.block.Len()
-	a.block.Write(b)
-	return a.block.String()[start:]
+// begin makes room for a text of n bytes, which the next calls of write and
+// writeID are to add, and returns where it begins.
+func (a *arena) begin(n int) (start int) {
+	if a.room() < n {
+		a.size = min(max(2*a.size, minBlock), maxBlock)
+		a.block = strings.Builder{}
+		a.block.Grow(max(a.size, n))
+	}
+	return a.block.Len()
 }
 
-// keepID returns a copy of a hex object id, in lower case.
-func (a *arena) keepID(id []byte) string {
-	a.makeRoom(len(id))
-	start := a.block.Len()
+// room is how many bytes can be added without moving what is there.
+func (a *arena) room() int { return a.block.Cap() - a.block.Len() }
+
+func (a *arena) write(b []byte) { a.block.Write(b) }
+
+// writeID adds a hex object id, in lower case.
+func (a *arena) writeID(id []byte) {
 	for _, c := range id {
 		if 'A' <= c && c <= 'F' {
 			c += 'a' - 'A'
 		}
 		a.block.WriteByte(c)
 	}
-	return a.block.String()[start:]
 }
 
-// makeRoom sees to it that the block need not grow for n bytes more, which
-// would move what is in it.
-func (a *arena) makeRoom(n int) {
-	if a.block.Cap()-a.block.Len() >= n {
-		return
+// from returns the text that begins at start.
+func (a *arena) from(start int) string { return a.block.String()[start:] }
+
+// extend returns last, which must be the last text of the arena, with an id
+// behind it.
+func (a *arena) extend(last string, id []byte) string {
+	if a.room() < len(id) {
+		a.begin(len(last) + len(id))
+		a.block.WriteString(last)
 	}
-	a.size = min(max(2*a.size, minBlock), maxBlock)
-	a.block = strings.Builder{}
-	a.block.Grow(max(a.size, n))
+	start := a.block.Len() - len(last)
+	a.writeID(id)
+	return a.from(start)
 }

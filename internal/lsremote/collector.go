@@ -26,7 +26,6 @@ type collector struct {
 	kept   int64  // bytes that the refs take
 
 	refs    refList
-	text    arena
 	seen    int // refs that went by, wanted or not
 	skipped int // wanted refs whose names are no UTF-8
 }
@@ -88,14 +87,13 @@ func (c *collector) keep(name, id, peeled, target []byte) (kept bool, err error)
 	if c.kept += cost; c.kept > c.limit {
 		return false, tooLarge(c.limit)
 	}
-	r := Ref{Name: c.text.keep(name), ID: c.text.keepID(id), Peeled: c.text.keepID(peeled), Target: c.text.keep(target)}
-	if !plainName(name) && gitref.CheckFull(r.Name) != nil {
+	if !plainName(name) && gitref.CheckFull(string(name)) != nil {
 		return false, protocolError(name, "the server advertises a ref with an impossible name")
 	}
 	if isZero(id) || len(peeled) > 0 && isZero(peeled) {
 		return false, protocolError(name, "the server advertises a ref with an id of zeros")
 	}
-	c.refs.add(r)
+	c.refs.add(name, id, peeled, target)
 	return true, nil
 }
 

@@ -130,11 +130,11 @@ func (s *v0) line(line []byte) error {
 // before was a ref that was kept.
 func (s *v0) peel(before bool, base, id []byte) error {
 	switch {
-	case before && s.refs.last().Name == string(base):
+	case before && s.refs.last().ref().Name == string(base):
 		if isZero(id) {
 			return protocolError(base, "a tag leads to an id of zeros")
 		}
-		s.refs.last().Peeled = s.text.keepID(id)
+		s.refs.peel(id)
 		return nil
 	case s.wants(base) && fullName(base) && utf8.Valid(base):
 		return protocolError(base, "what a tag leads to does not stand in the line after it")
