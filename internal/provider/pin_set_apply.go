@@ -6,6 +6,7 @@ import (
 
 	"github.com/hashicorp/terraform-plugin-framework/diag"
 	"github.com/hashicorp/terraform-plugin-framework/resource"
+	"github.com/hashicorp/terraform-plugin-framework/tfsdk"
 	"github.com/hashicorp/terraform-plugin-framework/types"
 
 	"github.com/gitpin/terraform-provider-gitpin/internal/fault"
@@ -20,32 +21,29 @@ func (r *pinSetResource) Create(ctx context.Context, req resource.CreateRequest,
 	var c setChange
 	resp.Diagnostics.Append(req.Config.Get(ctx, &c.config)...)
 	resp.Diagnostics.Append(req.Plan.Get(ctx, &c.plan)...)
-	if resp.Diagnostics.HasError() {
-		return
-	}
-	facts, diags := r.apply(ctx, &c)
-	resp.Diagnostics.Append(diags...)
-	if resp.Diagnostics.HasError() {
-		return
-	}
-	resp.Diagnostics.Append(resp.State.Set(ctx, &c.plan)...)
-	resp.Diagnostics.Append(writePrivate(ctx, resp.Private, facts)...)
+	r.record(ctx, &c, &resp.State, resp.Private, &resp.Diagnostics)
 }
 
 // Update records what was planned.
 func (r *pinSetResource) Update(ctx context.Context, req resource.UpdateRequest, resp *resource.UpdateResponse) {
 	c, diags := loadSetChange(ctx, req.Config, req.Plan, req.State, req.Private)
 	resp.Diagnostics.Append(diags...)
-	if resp.Diagnostics.HasError() {
+	r.record(ctx, &c, &resp.State, resp.Private, &resp.Diagnostics)
+}
+
+// record makes the state and the private state of c what was planned, unless
+// diags holds an error by then.
+func (r *pinSetResource) record(ctx context.Context, c *setChange, state *tfsdk.State, private privateState, diags *diag.Diagnostics) {
+	if diags.HasError() {
 		return
 	}
-	facts, diags := r.apply(ctx, &c)
-	resp.Diagnostics.Append(diags...)
-	if resp.Diagnostics.HasError() {
+	facts, more := r.apply(ctx, c)
+	diags.Append(more...)
+	if diags.HasError() {
 		return
 	}
-	resp.Diagnostics.Append(resp.State.Set(ctx, &c.plan)...)
-	resp.Diagnostics.Append(writePrivate(ctx, resp.Private, facts)...)
+	diags.Append(state.Set(ctx, &c.plan)...)
+	diags.Append(writePrivate(ctx, private, facts)...)
 }
 
 // Delete forgets the pins: there is nothing elsewhere to delete.
