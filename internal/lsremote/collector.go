@@ -39,16 +39,16 @@ func newCollector(q Query, limit int64) *collector {
 // split checks that a line begins with an object id and a space, and returns
 // both sides of it. Nothing is copied.
 func (c *collector) split(line []byte) (id, rest []byte, err error) {
-	n := bytes.IndexByte(line, ' ')
 	if c.format == "" {
 		// No capability told. The first id does, and the others must agree.
 		for _, format := range []string{"sha1", "sha256"} {
-			if n == gitref.IDLen(format) {
+			if bytes.IndexByte(line, ' ') == gitref.IDLen(format) {
 				c.format = format
 			}
 		}
 	}
-	if n != gitref.IDLen(c.format) || !isHex(line[:n]) || n+1 == len(line) {
+	n := gitref.IDLen(c.format)
+	if n == 0 || len(line) < n+2 || line[n] != ' ' || !isHex(line[:n]) {
 		return nil, nil, protocolError(line, "a line is no ref of a %s repository", cmp.Or(c.format, "git"))
 	}
 	return line[:n], line[n+1:], nil

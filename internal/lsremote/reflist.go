@@ -1,68 +1,89 @@
 package lsremote
 
-// The chunks of a refList grow, for most answers hold one ref and some hold a
-// hundred thousand.
-const (
-	minChunk = 4
-	maxChunk = 4096
+import (
+	"bytes"
+	"slices"
+	"strings"
 )
 
-// refList collects refs without moving those that it has: to move a hundred
-// thousand again and again, as append does, would cost more than to read them.
-// Until all are there and their number is known, it holds them as records.
+// The blocks of a refList grow, so that one ref costs little and a hundred
+// thousand refs cost few allocations.
+const (
+	minBlock = 256
+	maxBlock = 64 << 10
+)
+
+// refList collects refs as lines of text, "id SP name SP target SP peeled", and
+// makes Refs of them only when it is known how many they are. To grow a slice of
+// Refs, or to join pieces of it, would take that slice's memory twice.
 type refList struct {
-	text  arena
-	full  [][]record
-	chunk []record
+	full  []string // blocks of lines
+	block strings.Builder
+	size  int // of block
 	n     int
 }
 
-// record is the texts of a ref one after the other: name, id, target and peeled
-// id. It takes a third of the memory of a Ref.
-type record struct {
-	text             string
-	name, id, target uint16 // how long they are; no packet holds more
-}
-
-// add copies what it is given. Ids become lower case.
+// add takes a ref. target and peeled may be empty. All texts are copied; none
+// may have a space or a line feed in it.
 func (l *refList) add(name, id, peeled, target []byte) {
-	if len(l.chunk) == cap(l.chunk) {
-		if len(l.chunk) > 0 {
-			l.full = append(l.full, l.chunk)
-		}
-		l.chunk = make([]record, 0, min(max(2*cap(l.chunk), minChunk), maxChunk))
+	// Once more the id: there must be room for what peel may bring.
+	l.makeRoom(len("\n   ") + 2*len(id) + len(name) + len(target))
+	if l.block.Len() > 0 {
+		l.block.WriteByte('\n')
 	}
-	start := l.text.begin(len(name) + len(id) + len(target) + len(peeled))
-	l.text.write(name)
-	l.text.writeID(id)
-	l.text.write(target)
-	l.text.writeID(peeled)
-	l.chunk = append(l.chunk, record{l.text.from(start), uint16(len(name)), uint16(len(id)), uint16(len(target))})
+	l.writeID(id)
+	l.block.WriteByte(' ')
+	l.block.Write(name)
+	l.block.WriteByte(' ')
+	l.block.Write(target)
+	l.block.WriteByte(' ')
+	l.writeID(peeled)
 	l.n++
 }
 
-// last returns the record that was added last. There must be one.
-func (l *refList) last() *record { return &l.chunk[len(l.chunk)-1] }
+// peel adds to the ref that was added last, without it, what it leads to.
+func (l *refList) peel(id []byte) { l.writeID(id) }
 
-// peel adds the peeled id to the last ref, which must have none.
-func (l *refList) peel(id []byte) { l.last().text = l.text.extend(l.last().text, id) }
+// writeID writes a hex object id, in lower case.
+func (l *refList) writeID(id []byte) {
+	if slices.ContainsFunc(id, isUpper) {
+		id = bytes.ToLower(id) // allocates, and is hardly ever needed
+	}
+	l.block.Write(id)
+}
 
-// all returns all refs in the order in which they were added, nil for none.
+func isUpper(c byte) bool { return 'A' <= c && c <= 'Z' }
+
+// makeRoom sees to it that the block need not grow for n bytes more, which
+// would move what is in it.
+func (l *refList) makeRoom(n int) {
+	if l.block.Cap()-l.block.Len() >= n {
+		return
+	}
+	if l.block.Len() > 0 {
+		l.full = append(l.full, l.block.String())
+	}
+	l.size = min(max(2*l.size, minBlock), maxBlock)
+	l.block = strings.Builder{}
+	l.block.Grow(max(l.size, n))
+}
+
+// all returns all refs in the order in which they were added, nil for none. Their
+// texts are parts of the blocks.
 func (l *refList) all() []Ref {
 	if l.n == 0 {
 		return nil
 	}
 	refs := make([]Ref, 0, l.n)
-	for _, chunk := range append(l.full, l.chunk) {
-		for _, r := range chunk {
-			refs = append(refs, r.ref())
+	for _, block := range append(l.full, l.block.String()) {
+		for block != "" {
+			var r Ref
+			r.ID, block, _ = strings.Cut(block, " ")
+			r.Name, block, _ = strings.Cut(block, " ")
+			r.Target, block, _ = strings.Cut(block, " ")
+			r.Peeled, block, _ = strings.Cut(block, "\n")
+			refs = append(refs, r)
 		}
 	}
 	return refs
-}
-
-func (r record) ref() Ref {
-	id := int(r.name) + int(r.id)
-	target := id + int(r.target)
-	return Ref{Name: r.text[:r.name], ID: r.text[r.name:id], Target: r.text[id:target], Peeled: r.text[target:]}
 }

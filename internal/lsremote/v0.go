@@ -22,6 +22,7 @@ type v0 struct {
 	*collector
 	targets map[string]string // of the wanted symbolic refs
 	kept    bool              // the line before was a ref that was kept
+	name    []byte            // of the ref that was kept last
 	past    bool              // the refs are over, only "shallow" lines may follow
 }
 
@@ -123,6 +124,7 @@ func (s *v0) line(line []byte) error {
 		target = []byte(t)
 	}
 	s.kept, err = s.keep(name, id, nil, target)
+	s.name = append(s.name[:0], name...)
 	return err
 }
 
@@ -130,7 +132,7 @@ func (s *v0) line(line []byte) error {
 // before was a ref that was kept.
 func (s *v0) peel(before bool, base, id []byte) error {
 	switch {
-	case before && s.refs.last().ref().Name == string(base):
+	case before && bytes.Equal(s.name, base):
 		if isZero(id) {
 			return protocolError(base, "a tag leads to an id of zeros")
 		}
