@@ -3,19 +3,14 @@ package lsremote
 // matcher decides for each advertised name, without allocating, whether it is
 // wanted.
 type matcher struct {
-	exact    map[string]struct{}
+	exact    []string // sorted
 	prefixes []string // sorted, none begins with another
 	all      bool
 }
 
 // newMatcher takes a normalised query.
 func newMatcher(q Query) matcher {
-	m := matcher{prefixes: q.Prefixes, exact: make(map[string]struct{}, len(q.Refs))}
-	for _, r := range q.Refs {
-		m.exact[r] = struct{}{}
-	}
-	m.all = len(q.Prefixes) == 1 && q.Prefixes[0] == ""
-	return m
+	return matcher{exact: q.Refs, prefixes: q.Prefixes, all: len(q.Prefixes) == 1 && q.Prefixes[0] == ""}
 }
 
 // wants tells whether the ref with the full name is asked for.
@@ -23,28 +18,34 @@ func (m *matcher) wants(name []byte) bool {
 	if m.all {
 		return true
 	}
-	// The compiler makes no copy for a map lookup, a comparison or a slice of
-	// a converted byte slice.
-	if _, ok := m.exact[string(name)]; ok {
+	if i := lastUpTo(m.exact, name); i >= 0 && m.exact[i] == string(name) {
 		return true
 	}
 	// The only prefix that can fit is the greatest one that is not greater
 	// than the name: whatever stands between a prefix and a name that begins
 	// with it begins with that prefix as well, and no such prefix is left.
-	lo, hi := 0, len(m.prefixes)
+	i := lastUpTo(m.prefixes, name)
+	if i < 0 {
+		return false
+	}
+	p := m.prefixes[i]
+	return len(name) >= len(p) && string(name[:len(p)]) == p
+}
+
+// lastUpTo returns the index of the greatest text that is not greater than
+// name in a sorted list, -1 if all are.
+func lastUpTo(sorted []string, name []byte) int {
+	lo, hi := 0, len(sorted)
 	for lo < hi {
 		mid := int(uint(lo+hi) >> 1)
-		if m.prefixes[mid] <= string(name) {
+		// The compiler makes no copy for the comparison of a converted slice.
+		if sorted[mid] <= string(name) {
 			lo = mid + 1
 		} else {
 			hi = mid
 		}
 	}
-	if lo == 0 {
-		return false
-	}
-	p := m.prefixes[lo-1]
-	return len(name) >= len(p) && string(name[:len(p)]) == p
+	return lo - 1
 }
 
 // onlyExact tells whether all wanted refs are known by name, so that one can

@@ -86,6 +86,11 @@ func (p *pktReader) fill(n int) error {
 	if p.end-p.start >= n {
 		return nil
 	}
+	return p.more(n)
+}
+
+// more reads until at least n bytes are available in buf[start:end].
+func (p *pktReader) more(n int) error {
 	if p.start > 0 {
 		p.end = copy(p.buf, p.buf[p.start:p.end])
 		p.start = 0
