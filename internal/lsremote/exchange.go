@@ -196,6 +196,8 @@ func wantsTLS(scheme string) string {
 func (x *exchange) Read(b []byte) (int, error) {
 	n, err := x.body.Read(b)
 	switch {
+	case err == nil: // as nearly always: what follows allocates
+		return n, nil
 	case errors.Is(err, gzip.ErrHeader), errors.Is(err, gzip.ErrChecksum), errors.As(err, new(flate.CorruptInputError)):
 		e := protocolError(nil, "the compression of the answer is broken")
 		e.Err = err
@@ -247,7 +249,11 @@ const drainTime = time.Second
 // fails only where the end holds a checksum of what was read before.
 // stopped is true when the answer was left before its end.
 func (x *exchange) finish(p *pktReader, stopped bool) error {
-	left := x.resp.ContentLength - (x.log.BytesIn - x.before)
+	read := x.log.BytesIn - x.before
+	left := x.resp.ContentLength - read
+	if x.resp.ContentLength < 0 {
+		left = read // nobody knows; likely it is about as much as went by
+	}
 	if stopped && (x.resp.ProtoMajor > 1 || left > worthDraining) {
 		return nil
 	}

@@ -1,6 +1,7 @@
 package lsremote
 
 import (
+	"bytes"
 	"fmt"
 	"net/http"
 	"strings"
@@ -144,6 +145,40 @@ func TestHTTPVersion0(t *testing.T) {
 	wantTrail(t, s, getA, "GET /s.git/info/refs v2")
 	if n := s.Connections(); n != 1 {
 		t.Errorf("%d connections: short answers should be read to the end", n)
+	}
+}
+
+// Of an answer of unknown length, which a stream of version 0 is, so much may
+// follow as went by: after a short stream the connection is kept, after a long
+// one it is given up, and the rest is not waited for.
+func TestHTTPVersion0Rest(t *testing.T) {
+	const rest = worthDraining - 20<<10
+	lines := func(kind string, size int) []byte {
+		var b bytes.Buffer
+		for i := 0; b.Len() < size; i++ {
+			b.Write(gittest.Pkt(fmt.Sprintf("%s refs/tags/%s-%06d\n", idB, kind, i)))
+		}
+		return b.Bytes()
+	}
+	for name, c := range map[string]struct{ before, connections int }{
+		"short": {worthDraining / 4, 1},
+		"long":  {worthDraining * 2, 2},
+	} {
+		ad := join(gittest.Pkt(idA+" HEAD"+someCaps), lines("a", c.before), gittest.Pkt(idA+" refs/tags/b"), lines("c", rest), []byte("0000"))
+		s := gittest.ServeHTTP(t, "", gittest.HTTPOptions{Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			if gittest.IsPost(r) {
+				w.WriteHeader(http.StatusNotFound)
+				return
+			}
+			gittest.HTTPSteps(adType, gittest.Send(ad)).ServeHTTP(w, r)
+		})})
+		client := newTestClient(t, Config{})
+		for range 2 {
+			only(t, mustRead(t, client, s.URL+"/a.git", refs("refs/tags/b")), Ref{Name: "refs/tags/b", ID: idA})
+		}
+		if n := s.Connections(); n != c.connections {
+			t.Errorf("%s: %d connections, want %d", name, n, c.connections)
+		}
 	}
 }
 

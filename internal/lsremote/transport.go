@@ -12,6 +12,9 @@ import (
 // maxHeader bounds the header of an answer, in bytes.
 const maxHeader = 128 << 10
 
+// readBuffer is what each connection of HTTP/1.1 reads at a time, in bytes.
+const readBuffer = 16 << 10
+
 // transports keeps one http.Transport for each set of credentials, so that no
 // connection, TLS session or trusted authority is ever shared between two of
 // them. Each keeps its connections to all hosts.
@@ -62,6 +65,8 @@ func (t *transports) newTransport(material *gitauth.TLS) *http.Transport {
 		// decompression, so that is done by us.
 		DisableCompression:     true,
 		MaxResponseHeaderBytes: maxHeader,
+		// Go's 4 KiB are less than a chunk that a server sends.
+		ReadBufferSize: readBuffer,
 		// A connection whose peer is gone without a word must not hold up one
 		// reading after the other.
 		HTTP2: &http.HTTP2Config{SendPingTimeout: 15 * time.Second, PingTimeout: 15 * time.Second},
