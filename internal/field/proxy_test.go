@@ -47,6 +47,16 @@ func proxies(t *testing.T) []row {
 	through := func(url string) lsremote.Proxy {
 		return lsremote.Proxy{URL: url, Username: "pr0xy", Password: proxyPassword}
 	}
+	root := gittest.Repos(t)
+	sshd := gittest.ServeSSH(t, root, gittest.SSHOptions{})
+	routes[webHost+":22"] = sshd.Addr()
+	overSSH := func(what string, p lsremote.Proxy, kind fault.Kind, says ...string) row {
+		p.SSH = true
+		r := by(what, "ssh", p, kind, says...)
+		r.url = "ssh://" + sshd.User + "@" + webHost + root + "/a.git"
+		r.secret = map[string]string{"identity": sshd.Client.Private, "known_hosts": sshd.HostKeys[0].KnownHost(webHost + ":22")}
+		return r
+	}
 	return []row{
 		by("https by an http proxy", "https", lsremote.Proxy{URL: open.URL}, ""),
 		by("http by an http proxy", "http", lsremote.Proxy{URL: open.URL}, ""),
@@ -59,6 +69,10 @@ func proxies(t *testing.T) []row {
 		by("socks5, wrong ones", "https", lsremote.Proxy{URL: socks.URL(), Username: "pr0xy", Password: "wr0ng"}, fault.Proxy, "socks5://"),
 		by("no proxy there", "https", lsremote.Proxy{URL: "http://" + gone.Addr()}, fault.Proxy, gone.Addr()),
 		lost,
+		overSSH("ssh, when asked: an http proxy", through(closed.URL), ""),
+		overSSH("ssh, when asked: an https proxy", lsremote.Proxy{URL: strings.Replace(secure.URL, "127.0.0.1", "localhost", 1)}, ""),
+		overSSH("ssh, when asked: socks5", through(socks.URL()), ""),
+		overSSH("ssh, when asked: 407", lsremote.Proxy{URL: closed.URL, Username: "pr0xy", Password: "wr0ng"}, fault.Proxy, "407"),
 		by("no_proxy: the host", "https", lsremote.Proxy{URL: open.URL, NoProxy: webHost}, fault.Unavailable, "cannot be resolved"),
 		by("no_proxy: a suffix", "https", lsremote.Proxy{URL: open.URL, NoProxy: ".example.invalid"}, fault.Unavailable, "cannot be resolved"),
 		by("no_proxy: another port", "https", lsremote.Proxy{URL: open.URL, NoProxy: webHost + ":8443"}, ""),
