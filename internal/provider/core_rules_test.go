@@ -196,7 +196,7 @@ func TestAFailingMemberMakesNoOtherStale(t *testing.T) {
 	want(t, "reason of b", members["b"].(map[string]any)["reason"], "stale")
 	w.plan(0, "-refresh-only")
 	gittest.Git(t, filepath.Join(root, "a.git"), "tag", "-f", "v1.1.0", "main")
-	wantText(t, w.apply("-refresh-only").all(), "Member a", "has moved")
+	wantText(t, w.apply("-refresh-only").all(), `For "a":`, "has moved")
 	w.plan(0, "-refresh-only")
 }
 

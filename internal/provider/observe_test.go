@@ -89,7 +89,7 @@ func TestSnapshotOfThreeHosts(t *testing.T) {
 	w.write(config("fail"))
 	text := w.plan(1).all()
 	for i := range 10 {
-		wantText(t, text, fmt.Sprintf("Member silent%d:", i), fmt.Sprintf("Member refusing%d:", i))
+		wantText(t, text, fmt.Sprintf("For \"silent%d\":", i), fmt.Sprintf("For \"refusing%d\":", i))
 	}
 }
 

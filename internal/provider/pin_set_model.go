@@ -3,6 +3,7 @@ package provider
 import (
 	"context"
 	"encoding/json"
+	"fmt"
 	"maps"
 	"slices"
 
@@ -138,11 +139,12 @@ func (m *pinSetModel) unknown() {
 	m.PinsJSON = types.StringUnknown()
 }
 
-// forMember says in each diagnostic which member it is about.
+// forMember says in each diagnostic which member of a pin set, or target of a
+// snapshot, it is about.
 func forMember(name string, diags diag.Diagnostics) diag.Diagnostics {
 	var out diag.Diagnostics
 	for _, d := range diags {
-		text := "Member " + name + ": " + d.Detail()
+		text := fmt.Sprintf("For %q: %s", name, d.Detail())
 		if d.Severity() == diag.SeverityError {
 			out.AddError(d.Summary(), text)
 		} else {

@@ -48,7 +48,7 @@ func TestPinSetKeepsTheOthersWhenOneComesGoesOrIsRenamed(t *testing.T) {
 	w.write(pinSet(url, "", "uno", "main"))
 	w.apply() // removing needs no reading
 	w.write(pinSet(url, "", "uno", "main", "two", "foo"))
-	wantText(t, w.plan(1).all(), "Member two")
+	wantText(t, w.plan(1).all(), `For "two":`)
 	want(t, "commits", w.state(theSet)["commits"], map[string]any{"uno": commitMain})
 }
 
@@ -65,7 +65,7 @@ func TestPinSetMovesAllOrNone(t *testing.T) {
 	w.apply()
 	moved := gittest.Commit(t, filepath.Join(root, "a.git"), "refs/heads/main")
 	down.Down()
-	wantText(t, w.plan(0).all(), "Member b")
+	wantText(t, w.plan(0).all(), `For "b":`)
 	if err := down.Up(); err != nil {
 		t.Fatal(err)
 	}
@@ -82,7 +82,7 @@ func TestPinSetFromSnapshot(t *testing.T) {
 	}
 	w := newWorkspace(t)
 	w.write(config("fail", "nope", ""))
-	wantText(t, w.plan(1).all(), "Member b", "refs/heads/nope")
+	wantText(t, w.plan(1).all(), `For "b":`, "refs/heads/nope")
 	w.write(config("fail", "foo", `update = "follow"`))
 	w.apply()
 	w.plan(0)
