@@ -8,16 +8,22 @@ import (
 	"io"
 	"log"
 	"os"
+	"os/signal"
 	"runtime"
 	"time"
 
 	"github.com/hashicorp/terraform-plugin-framework/providerserver"
+	"github.com/hashicorp/terraform-plugin-go/tfprotov6"
+	"github.com/hashicorp/terraform-plugin-go/tfprotov6/tf6server"
 
 	"github.com/gitpin/terraform-provider-gitpin/internal/provider"
 )
 
 // version is set at build time.
 var version = "dev"
+
+// address is the provider's name in the registry.
+const address = "registry.terraform.io/gitpin/gitpin"
 
 func main() {
 	// net/http hands what a misbehaving server sends to this logger. Nothing of a
@@ -28,15 +34,23 @@ func main() {
 	if !*debug && !mayLog(os.Environ()) {
 		_ = os.Setenv(sdkLog, "off")
 	}
-	reserved := make([]byte, ballast)
-	err := providerserver.Serve(context.Background(), provider.New(version, time.Now), providerserver.ServeOpts{
-		Address:         "registry.terraform.io/gitpin/gitpin",
-		Debug:           *debug,
-		ProtocolVersion: 6,
-	})
-	runtime.KeepAlive(reserved)
-	if err != nil {
+	if err := serve(*debug); err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(1)
 	}
+}
+
+// serve speaks protocol 6 with Terraform until that ends it.
+func serve(debug bool) error {
+	reserved := make([]byte, ballast)
+	defer runtime.KeepAlive(reserved)
+	until, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+	defer stop()
+	var options []tf6server.ServeOpt
+	if debug {
+		options = append(options, tf6server.WithManagedDebug())
+	}
+	return tf6server.Serve(address, func() tfprotov6.ProviderServer {
+		return interruptible{providerserver.NewProtocol6(provider.New(version, time.Now)())(), until}
+	}, options...)
 }
