@@ -95,7 +95,6 @@ func TestInterruptEndsEveryReading(t *testing.T) {
 		"wait":        {fmt.Sprintf("data \"gitpin_ref\" \"d\" {\n  url = %q\n  branch = \"new\"\n  wait = { timeout = \"2h\" }\n}\n", url), []string{"plan"}, false, stopped},
 		"snapshot":    {fmt.Sprintf("data \"gitpin_snapshot\" \"d\" {\n  targets = { a = { url = %q, branch = \"main\" } }\n}\n", url), []string{"plan"}, false, stopped},
 		"refresh":     {selfPin(url, "main", ""), []string{"plan"}, false, stopped},
-		"new reading": {selfPin(url, "foo", ""), []string{"plan"}, false, stopped},
 		"new reading": {selfPin(url, "foo", ""), []string{"plan", "-refresh=false"}, false, stopped},
 		// Terraform does not pass it on while it plans as a part of apply. A
 		// terminal sends it to the provider as well.
