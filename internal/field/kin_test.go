@@ -94,6 +94,10 @@ func kinOverSSH(t *testing.T) []row {
 	sha2User := gittest.ServeSSH(t, root, gittest.SSHOptions{Clients: []*gittest.SSHKey{rsa}, Config: []string{"PubkeyAcceptedAlgorithms rsa-sha2-256"}})
 	oldKex := gittest.ServeSSH(t, root, gittest.SSHOptions{Config: []string{"KexAlgorithms diffie-hellman-group1-sha1"}})
 	group14 := gittest.ServeSSH(t, root, gittest.SSHOptions{Config: []string{"KexAlgorithms diffie-hellman-group14-sha256", "Ciphers aes256-ctr", "MACs hmac-sha2-512"}})
+	kex := func(name string) *gittest.SSHD {
+		return gittest.ServeSSH(t, root, gittest.SSHOptions{Config: []string{"KexAlgorithms " + name}})
+	}
+	onlySHA1 := gittest.ServeFakeSSH(t, gittest.FakeSSHOptions{UserAlgorithms: []string{ssh.KeyAlgoRSA}})
 	v0 := gittest.ServeSSH(t, root, gittest.SSHOptions{V0Only: true})
 	banner := gittest.ServeSSH(t, root, gittest.SSHOptions{Banner: strings.Repeat("authorised use only\n", 20)})
 	one := gittest.ServeSSH(t, root, gittest.SSHOptions{MaxSessions: 1})
@@ -111,6 +115,11 @@ func kinOverSSH(t *testing.T) []row {
 		at("user key by rsa-sha2-256 only", sha2User, ""),
 		at("key exchange by SHA-1 only", oldKex, fault.Protocol, "key exchange"),
 		at("group14-sha256, aes256-ctr", group14, ""),
+		at("group16-sha512 only", kex("diffie-hellman-group16-sha512"), ""),
+		at("group exchange, SHA-2, only", kex("diffie-hellman-group-exchange-sha256"), ""),
+		at("group14-sha1 only, as OpenSSH", kex("diffie-hellman-group14-sha1"), fault.Protocol, "key exchange", "curve25519-sha256"),
+		at("a key exchange that is new", kex("sntrup761x25519-sha512@openssh.com"), fault.Protocol, "known here", "sntrup761"),
+		{what: "RSA user keys by SHA-1 only, as OpenSSH", url: onlySHA1.URL("a.git"), secret: map[string]string{"identity": rsa.Private, "known_hosts": onlySHA1.KnownHosts()}, kind: fault.Authentication, says: []string{"SHA-2", "ed25519"}},
 		at("GIT_PROTOCOL not accepted", v0, ""),
 		at("a banner", banner, ""),
 		at("MaxSessions 1", one, ""),

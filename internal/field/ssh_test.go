@@ -30,11 +30,21 @@ func hostKeys(t *testing.T) []row {
 	if err != nil {
 		t.Fatal(err)
 	}
+	sha1CA := *all[0]
+	if sha1CA.Signer, err = ssh.NewSignerWithAlgorithms(sha1CA.Signer.(ssh.AlgorithmSigner), []string{ssh.KeyAlgoRSA}); err != nil {
+		t.Fatal(err)
+	}
+	bySHA1, err := host.Certify(&sha1CA, ssh.HostCert, "127.0.0.1")
+	if err != nil {
+		t.Fatal(err)
+	}
+	sha1Cert := gittest.ServeSSH(t, root, gittest.SSHOptions{HostKeys: []*gittest.SSHKey{bySHA1}})
 	withCert := gittest.ServeSSH(t, root, gittest.SSHOptions{HostKeys: []*gittest.SSHKey{certified}})
 	rows = append(rows,
 		row{id: 41, what: "RSA host, ed25519 known", url: onlyRSA.URL("a.git"), secret: with(sshAccess(onlyRSA), "known_hosts", all[2].KnownHost(onlyRSA.Addr())), kind: fault.HostKeyUnknown, says: []string{"ssh-ed25519", "rsa", "ssh-keyscan"}},
 		row{id: 41, what: "another key of the same type", url: s.URL("a.git"), secret: with(sshAccess(s), "known_hosts", host.KnownHost(s.Addr())), kind: fault.HostKeyMismatch, says: []string{"showed the host key", "line 1", "SHA256:"}},
 		row{id: 41, what: "@cert-authority", url: withCert.URL("a.git"), secret: with(sshAccess(withCert), "known_hosts", "@cert-authority * "+ca.Public)},
+		row{id: 41, what: "an authority that signs with SHA-1", url: sha1Cert.URL("a.git"), secret: with(sshAccess(sha1Cert), "known_hosts", "@cert-authority * "+all[0].Public), kind: fault.HostKeyUnknown, says: []string{"SHA-1"}},
 		row{id: 41, what: "an RSA user key, SHA-2", url: "", secret: nil},
 	)
 	rsa, err := gittest.ClientKey(gittest.RSA)

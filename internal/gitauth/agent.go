@@ -46,7 +46,7 @@ func agentSigners(socket string) ([]ssh.Signer, error) {
 		for _, key := range keys {
 			public, err := ssh.ParsePublicKey(key.Blob)
 			if err == nil { // a kind of key that Go does not know is left out
-				signers = append(signers, agentSigner{socket, public})
+				signers = append(signers, sha2(agentSigner{socket, public}))
 			}
 		}
 		return err

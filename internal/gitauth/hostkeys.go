@@ -135,6 +135,10 @@ func (h *HostKeys) checkCertificate(addr string, cert *ssh.Certificate) string {
 	if !containsKey(h.authorities(addr), cert.SignatureKey) {
 		return "no @cert-authority line for it has the authority that signed its certificate, " + fingerprint(cert.SignatureKey)
 	}
+	if cert.Signature.Format == ssh.KeyAlgoRSA {
+		// x/crypto would take it; OpenSSH does not since 8.2 (CASignatureAlgorithms).
+		return "its authority has signed the certificate with SHA-1 (ssh-rsa), which is not considered safe any more"
+	}
 	host, _, err := net.SplitHostPort(addr)
 	if err != nil {
 		host = addr

@@ -134,6 +134,9 @@ func TestHostKeyCheck(t *testing.T) {
 	rsaCert := []ssh.Signer{hostCert(t, rsa, ca, "-n", "127.0.0.1")}
 	expired := []ssh.Signer{hostCert(t, ed, ca, "-n", "127.0.0.1", "-V", "20200101:20210101")}
 	other := []ssh.Signer{hostCert(t, ed, ca, "-n", "git.example.com")}
+	rsaCA := rsaKey(t)
+	bySHA1 := []ssh.Signer{hostCert(t, ed, rsaCA, "-n", "127.0.0.1", "-t", "ssh-rsa")}
+	bySHA2 := []ssh.Signer{hostCert(t, ed, rsaCA, "-n", "127.0.0.1", "-t", "rsa-sha2-256")}
 	pattern := []ssh.Signer{hostCert(t, ed, ca, "-n", "127.0.0.*")}
 	nobody := []ssh.Signer{hostCert(t, ed, ca)}
 	const here = "[127.0.0.1]:{P}"
@@ -178,6 +181,8 @@ func TestHostKeyCheck(t *testing.T) {
 		"certificate, any":     {cert, "@cert-authority " + ca.line("*"), "", nil, false},
 		"certificate, plain h": {cert, "@cert-authority " + ca.line("127.0.0.1"), "", nil, false},
 		"certificate, rsa":     {rsaCert, "@cert-authority " + ca.line(here), "", nil, false},
+		"certificate, SHA-2":   {bySHA2, "@cert-authority " + rsaCA.line(here), "", nil, false},
+		"certificate, SHA-1":   {bySHA1, "@cert-authority " + rsaCA.line(here), fault.HostKeyUnknown, []string{"has signed the certificate with SHA-1"}, false},
 		"certificate, pattern": {pattern, "@cert-authority " + ca.line(here), fault.HostKeyUnknown, []string{"its certificate is not good"}, false},
 		"certificate, nobody":  {nobody, "@cert-authority " + ca.line(here), "", nil, false},
 		"certificate, too":     {cert, ed.line(here) + "@cert-authority " + old.line(here), "", nil, false}, // falls back to the plain key

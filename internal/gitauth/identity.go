@@ -8,12 +8,25 @@ import (
 	"golang.org/x/crypto/ssh"
 )
 
+// sha2 makes an RSA key sign with SHA-2 only. x/crypto would fall back to SHA-1
+// for a server that does not say what it takes; OpenSSH refuses since 8.8. A key
+// of another type is returned as it is.
+func sha2(signer ssh.Signer) ssh.Signer {
+	with, ok := signer.(ssh.AlgorithmSigner)
+	if kind := signer.PublicKey().Type(); ok && (kind == ssh.KeyAlgoRSA || kind == ssh.CertAlgoRSAv01) {
+		if only, err := ssh.NewSignerWithAlgorithms(with, []string{ssh.KeyAlgoRSASHA256, ssh.KeyAlgoRSASHA512}); err == nil {
+			return only
+		}
+	}
+	return signer
+}
+
 // parseIdentity reads an ssh private key in any format that OpenSSH writes. The
 // passphrase is not used when the key is not encrypted. A missing final line
 // break, CRLF and blanks at line ends are forgiven; whatever else has happened
 // to the text is named. Errors are problems and show nothing of either.
 func parseIdentity(identity, passphrase string) (ssh.Signer, error) {
-	text := []byte(normalize(identity))
+	text := withoutParameters([]byte(normalize(identity)))
 	signer, err := ssh.ParsePrivateKey(text)
 	if err == nil {
 		return signer, nil
@@ -27,10 +40,25 @@ func parseIdentity(identity, passphrase string) (ssh.Signer, error) {
 			advice: "Set password in the same secret to the key's passphrase, or use a key without one."}
 	}
 	signer, err = ssh.ParsePrivateKeyWithPassphrase(text, []byte(passphrase))
-	if err != nil {
-		return nil, passphraseProblem(passphrase)
+	switch {
+	case err == nil:
+		return signer, nil
+	case strings.Contains(err.Error(), ": unknown "), strings.Contains(err.Error(), "KDF"):
+		// Neither x/crypto nor x509 has a type for it. A wrong passphrase may
+		// come to any other error: it makes random bytes of the key.
+		return nil, &problem{key: keyIdentity, what: "the private key is encrypted in a way that is not supported",
+			advice: "Rewrite it with `ssh-keygen -p -f key`, which encrypts it by aes256-ctr."}
 	}
-	return signer, nil
+	return nil, passphraseProblem(passphrase)
+}
+
+// withoutParameters drops the block of curve parameters that `openssl ecparam
+// -genkey` writes before a key, as OpenSSH does.
+func withoutParameters(text []byte) []byte {
+	if block, rest := pem.Decode(text); block != nil && block.Type == "EC PARAMETERS" {
+		return rest
+	}
+	return text
 }
 
 func passphraseProblem(passphrase string) error {

@@ -47,6 +47,35 @@ func TestIdentityForgives(t *testing.T) {
 	}
 }
 
+// TestIdentityOfOpenSSL reads what `openssl ecparam -genkey` writes, the curve
+// before the key, as OpenSSH does.
+func TestIdentityOfOpenSSL(t *testing.T) {
+	key := keygen(t, "ecdsa pem", "-t", "ecdsa", "-N", "", "-m", "PEM")
+	prime256v1 := pemOf("EC PARAMETERS", []byte("\x06\x08\x2a\x86\x48\xce\x3d\x03\x01\x07"))
+	signer, err := parseIdentity(prime256v1+key.private, "")
+	if err != nil || !equalKeys(signer.PublicKey(), key.key(t)) {
+		t.Errorf("got %v", err)
+	}
+	_, err = parseIdentity(prime256v1, "")
+	wantProblem(t, err, "identity: ", "is not a private key")
+}
+
+// TestIdentityCiphers: a key under a cipher that x/crypto does not know is not
+// taken for one with a wrong passphrase.
+func TestIdentityCiphers(t *testing.T) {
+	for cipher, want := range map[string]string{"aes256-cbc": "", "aes128-ctr": "not supported", "chacha20-poly1305@openssh.com": "not supported"} {
+		key := keygen(t, "ed25519 "+cipher, "-t", "ed25519", "-N", "secret", "-a", "1", "-Z", cipher)
+		_, err := parseIdentity(key.private, "secret")
+		if want == "" {
+			if err != nil {
+				t.Errorf("%s: %v", cipher, err)
+			}
+			continue
+		}
+		wantProblem(t, err, "identity: the private key is encrypted in a way that is ", want)
+	}
+}
+
 func TestIdentityNamesTheDamage(t *testing.T) {
 	for kind, key := range identities(t) {
 		for name, tc := range map[string]struct{ text, want string }{

@@ -131,7 +131,7 @@ func (k *Keychain) sshParts(e *entry, r giturl.Remote) (*Auth, error) {
 	}
 	a := &Auth{
 		ID: opaqueID("ssh", opts.Username, opts.Password, string(opts.Identity), string(opts.KnownHosts)),
-		SSH: &SSH{User: opts.Username, Methods: []ssh.AuthMethod{ssh.PublicKeys(signer)}, HostKeys: hostKeys,
+		SSH: &SSH{User: opts.Username, Methods: []ssh.AuthMethod{ssh.PublicKeys(sha2(signer))}, HostKeys: hostKeys,
 			Key: signer.PublicKey().Type() + " " + ssh.FingerprintSHA256(signer.PublicKey())},
 	}
 	a.hide(private{logins: []login{{secret: opts.Password}}, texts: []string{string(opts.Identity)}})

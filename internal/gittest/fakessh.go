@@ -34,6 +34,9 @@ type FakeSSHOptions struct {
 	Stop     SSHStage
 	// Password, if set, is what lets a client in, in place of a key.
 	Password string
+	// UserAlgorithms are the signature algorithms that the server says it takes
+	// from keys, and takes; default: all but SHA-1.
+	UserAlgorithms []string
 	// MaxSessions, if above 0, is how many sessions one connection may have
 	// open; more are refused.
 	MaxSessions int
@@ -140,7 +143,7 @@ func (s *FakeSSH) config(ctx context.Context) *ssh.ServerConfig {
 		}
 		return &ssh.Permissions{}, nil
 	}
-	config := &ssh.ServerConfig{ServerVersion: "SSH-2.0-gittest"}
+	config := &ssh.ServerConfig{ServerVersion: "SSH-2.0-gittest", PublicKeyAuthAlgorithms: s.o.UserAlgorithms}
 	if s.o.Password == "" {
 		config.PublicKeyCallback = func(ssh.ConnMetadata, ssh.PublicKey) (*ssh.Permissions, error) {
 			return decide(true)

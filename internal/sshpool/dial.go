@@ -50,15 +50,19 @@ type handshake struct {
 	banner   []byte   // what it said before the login
 }
 
-// config returns the client configuration for x/crypto/ssh. The algorithms
-// are its defaults; of host keys only those that can be checked are asked for.
+// config returns the client configuration for x/crypto/ssh. The algorithms are
+// those that it knows and holds to be safe: its defaults leave out two key
+// exchanges that some hosts have nothing beside, and have one by SHA-1 that
+// OpenSSH refuses. Of host keys only those that can be checked are asked for.
 func (hs *handshake) config() *ssh.ClientConfig {
 	hs.at.enter(fault.PhaseSSH)
 	auth := hs.host.auth.SSH
 	check := auth.HostKeyCallback(hs.host.addr)
+	safe := ssh.SupportedAlgorithms()
 	return &ssh.ClientConfig{
-		User: auth.User,
-		Auth: auth.Methods,
+		Config: ssh.Config{KeyExchanges: safe.KeyExchanges, Ciphers: safe.Ciphers, MACs: safe.MACs},
+		User:   auth.User,
+		Auth:   auth.Methods,
 		HostKeyCallback: func(name string, remote net.Addr, key ssh.PublicKey) error {
 			err := check(name, remote, key)
 			if err != nil {

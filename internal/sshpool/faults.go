@@ -155,9 +155,17 @@ func (hs *handshake) noneInCommon(n *ssh.AlgorithmNegotiationError) *fault.Error
 		return known
 	}
 	return &fault.Error{Kind: fault.Protocol,
-		Happened: fmt.Sprintf("%s offers no %s algorithm that is still considered safe", hs.host.addr, n.What),
-		Server:   hs.host.clean(strings.Join(n.RequestedAlgorithms, ", ")),
-		Advice:   "Ask the host's operator to update its SSH server."}
+		Happened: fmt.Sprintf("%s offers no %s algorithm that is known here and considered safe", hs.host.addr, n.What),
+		Server:   hs.host.clean(strings.Join(algorithms(n.RequestedAlgorithms), ", ")),
+		Advice:   "Ask the host's operator to update its SSH server, or to allow one of " + strings.Join(algorithms(n.SupportedAlgorithms), ", ") + "."}
+}
+
+// algorithms returns list without the names by which one side tells the other
+// what else it can do (RFC 8308, and OpenSSH's strict key exchange).
+func algorithms(list []string) []string {
+	return slices.DeleteFunc(slices.Clone(list), func(name string) bool {
+		return strings.HasPrefix(name, "ext-info-") || strings.HasPrefix(name, "kex-strict-")
+	})
 }
 
 // notSSH describes a peer that did not introduce itself as an SSH server.
@@ -186,9 +194,10 @@ func (hs *handshake) loginFault(err error) *fault.Error {
 	if said == "" {
 		said = string(hs.banner)
 	}
-	refused := disconnect && len(hs.tried) > 0 ||
-		strings.Contains(err.Error(), "unable to authenticate") || strings.Contains(err.Error(), "signature algorithm")
+	refused := disconnect && len(hs.tried) > 0 || strings.Contains(err.Error(), "unable to authenticate")
 	switch {
+	case strings.Contains(err.Error(), "signature algorithm"):
+		return hs.onlySHA1(said)
 	case refused:
 		return hs.loginRefused(said)
 	case disconnect, isLost(err):
@@ -197,6 +206,15 @@ func (hs *handshake) loginFault(err error) *fault.Error {
 	}
 	return &fault.Error{Kind: fault.Protocol, Server: hs.host.clean(said),
 		Happened: fmt.Sprintf("the login at %s as %q failed: %s", addr, user, hs.plain(err))}
+}
+
+// onlySHA1 describes a server with which our RSA key has no way to sign in
+// common: it says that it takes SHA-1, or does not say what it takes.
+func (hs *handshake) onlySHA1(said string) *fault.Error {
+	f := hs.loginRefused(said)
+	f.Happened += "; it does not offer to take SHA-2 signatures by RSA keys, and SHA-1 is not considered safe any more"
+	f.Advice = "Use an ed25519 or ecdsa key, or ask the host's operator to update its SSH server."
+	return f
 }
 
 // loginRefused describes a server that does not accept the login.
