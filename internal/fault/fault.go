@@ -10,6 +10,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
+	"strconv"
 	"strings"
 	"time"
 	"unicode"
@@ -101,6 +103,19 @@ func (e *Error) Error() string {
 		fmt.Fprintf(&b, ". %s", e.Advice)
 	}
 	return b.String()
+}
+
+// Format prints Error under every verb, and under %+v what callers act on as
+// well. Err is never printed: its text may quote a server.
+func (e Error) Format(w fmt.State, verb rune) {
+	text := e.Error()
+	switch {
+	case verb == 'q':
+		text = strconv.Quote(text)
+	case verb == 'v' && (w.Flag('+') || w.Flag('#')):
+		text = fmt.Sprintf("%s (status %d, retry after %s, transient %t, host-wide %t): %s", e.Kind, e.Status, e.RetryAfter, e.Transient, e.HostWide, text)
+	}
+	_, _ = io.WriteString(w, text)
 }
 
 // What returns what happened, with the phase and what the server said, without

@@ -1,9 +1,11 @@
 package field
 
 import (
+	"context"
 	"encoding/base64"
 	"errors"
 	"fmt"
+	"io"
 	"net/http"
 	"net/url"
 	"strings"
@@ -103,6 +105,47 @@ func TestI6_SecretsOnEveryErrorPath(t *testing.T) {
 			}
 		}
 	}
+}
+
+// brokenHTTP are answers that net/http refuses, some by quoting them. %s is what
+// the server says.
+var brokenHTTP = map[string]string{
+	"protocol":         "%s 200 OK\r\n\r\n",
+	"status":           "HTTP/1.1 4%s OK\r\n\r\n",
+	"reason":           "HTTP/1.1 418 %s\r\n\r\n",
+	"length":           "HTTP/1.1 200 OK\r\nContent-Length: %s\r\n\r\n",
+	"two lengths":      "HTTP/1.1 200 OK\r\nContent-Length: 1\r\nContent-Length: %s\r\n\r\n",
+	"transfer coding":  "HTTP/1.1 200 OK\r\nTransfer-Encoding: %s\r\n\r\n",
+	"content encoding": "HTTP/1.1 200 OK\r\nContent-Type: " + gittest.ResultType + "\r\nContent-Encoding: %s\r\n\r\nx",
+	"header name":      "HTTP/1.1 200 OK\r\n%s: x\r\n\r\n",
+	"no colon":         "HTTP/1.1 200 OK\r\n%s\r\n\r\n",
+	"folded":           "HTTP/1.1 200 OK\r\n %s\r\n\r\n",
+	"chunk":            "HTTP/1.1 200 OK\r\nContent-Type: " + gittest.ResultType + "\r\nTransfer-Encoding: chunked\r\n\r\n%s\r\n",
+	"trailer":          "HTTP/1.1 200 OK\r\nTrailer: %s\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n%s\r\n",
+}
+
+// TestI6_SecretsInBrokenHTTP: what net/http quotes of an answer that it cannot
+// read is scrubbed before it is cut, wherever the cut falls; the same for the
+// answer of a proxy.
+func TestI6_SecretsInBrokenHTTP(t *testing.T) {
+	for name, answer := range brokenHTTP {
+		for pad := 0; pad <= 300; pad += 10 {
+			said := strings.ReplaceAll(answer, "%s", strings.Repeat("x", pad)+marked)
+			s := gittest.ServeTCP(t, gittest.Conversation(readHead, gittest.Send([]byte(said))))
+			log, err := failing(t, access{"http://" + s.Addr() + "/a.git", with(basicSecret, "password", marked)}, lsremote.Config{})
+			gittest.AssertNoSecrets(t, fmt.Sprint(name, " after ", pad, " bytes"), []byte(everyVerb(err)+log), marked, markedPart)
+
+			log, err = failing(t, access{URL: "https://" + webHost + "/a.git"}, lsremote.Config{Proxy: &lsremote.Proxy{URL: "http://" + s.Addr(), Username: "pr0xy", Password: marked}})
+			gittest.AssertNoSecrets(t, fmt.Sprint("proxy, ", name, " after ", pad, " bytes"), []byte(everyVerb(err)+log), marked, markedPart)
+			_ = s.Close()
+		}
+	}
+}
+
+// readHead reads the head of a request, which comes in one piece.
+func readHead(_ context.Context, c io.ReadWriteCloser) error {
+	_, err := c.Read(make([]byte, 4096))
+	return err
 }
 
 // failing reads, which must fail, and returns the log entries too.

@@ -1,6 +1,7 @@
 package field
 
 import (
+	"crypto/tls"
 	"strings"
 	"testing"
 	"time"
@@ -45,6 +46,8 @@ func authorities(t *testing.T) []row {
 	if err != nil {
 		t.Fatal(err)
 	}
+	endOfChain := issue(t, middle, gittest.CertOptions{})
+	endOfChain.Chain = endOfChain.Leaf
 	crlf := strings.ReplaceAll(ca.PEM, "\n", "\r\n")
 	old := serve(gittest.TLSOptions{CA: ca, Cert: gittest.CertOptions{NotBefore: time.Now().Add(-48 * time.Hour), NotAfter: time.Now().Add(-24 * time.Hour)}})
 	other := serve(gittest.TLSOptions{CA: ca, Cert: gittest.CertOptions{Hosts: []string{"other.example.com"}}})
@@ -67,6 +70,10 @@ func authorities(t *testing.T) []row {
 		{id: 37, what: "caFile, the older name", url: s.URL + "/a.git", secret: with(basicSecret, "caFile", ca.PEM)},
 		trusting("a chain, root trusted", serve(gittest.TLSOptions{CA: middle}), "", ca.PEM),
 		trusting("HTTP/2", serve(gittest.TLSOptions{CA: ca, HTTP2: true}), "", ca.PEM),
+		trusting("an intermediate trusted, the host sends its leaf only", serve(gittest.TLSOptions{CA: middle, Pair: &endOfChain}), "", middle.PEM),
+		trusting("the root trusted, the host sends its leaf only", serve(gittest.TLSOptions{CA: middle, Pair: &endOfChain}), fault.TLS, ca.PEM, "not trusted", "certificates between"),
+		trusting("TLS 1.2 at most", serve(gittest.TLSOptions{CA: ca, MaxVersion: tls.VersionTLS12}), "", ca.PEM),
+		trusting("TLS 1.1 at most", serve(gittest.TLSOptions{CA: ca, MaxVersion: tls.VersionTLS11}), fault.TLS, ca.PEM, "no TLS 1.2 or later"),
 		trusting("another CA", s, fault.TLS, newCA(t).PEM, "not trusted"),
 		trusting("junk", s, fault.Credentials, "junk", "ca.crt: no certificate found"),
 		trusting("one line", s, fault.Credentials, strings.ReplaceAll(strings.TrimSpace(ca.PEM), "\n", " "), "ca.crt"),

@@ -13,6 +13,7 @@ type TLSOptions struct {
 	Pair       *Cert       // the server's certificate itself, in place of Cert
 	ClientCert bool        // let in only clients with a certificate that CA has issued
 	HTTP2      bool
+	MaxVersion uint16 // of TLS, also below 1.2; 0 is the newest
 }
 
 // server returns the CA and the configuration of a server.
@@ -35,6 +36,9 @@ func (o TLSOptions) server() (*CA, *tls.Config, error) {
 		return nil, nil, err
 	}
 	config := &tls.Config{Certificates: []tls.Certificate{cert}, MinVersion: tls.VersionTLS12}
+	if o.MaxVersion != 0 {
+		config.MaxVersion, config.MinVersion = o.MaxVersion, min(config.MinVersion, o.MaxVersion)
+	}
 	if o.ClientCert {
 		config.ClientAuth = tls.RequireAndVerifyClientCert
 		config.ClientCAs = x509.NewCertPool()

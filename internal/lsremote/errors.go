@@ -16,7 +16,7 @@ import (
 // Errors are built where they happen, without Asked and with the server's text
 // as it came. Read fills in Asked, and scrubs and cleans the text: scrubbing
 // must come first, for a secret that was cut in two is not found any more. So
-// no text of a server may stand in Happened.
+// no text of a server may stand in Happened, unless it was scrubbed before.
 
 // protocolError says how an answer breaks the protocol. text is what the
 // server sent.
@@ -99,13 +99,17 @@ func dialError(ctx context.Context, addr string, err error) *fault.Error {
 }
 
 // cause returns the innermost text of a network error, which names no address
-// and no operation. It is cleaned: HTTP/2 lets a server say why it goes away.
-func cause(err error) string {
+// and no operation.
+func cause(err error) string { return fault.Clean(innermost(err)) }
+
+// innermost is cause as it came. net/http quotes the peer in it: a header that
+// cannot be, or why a server of HTTP/2 goes away.
+func innermost(err error) string {
 	var op *net.OpError
 	if errors.As(err, &op) && op.Err != nil {
 		err = op.Err
 	}
-	return fault.Clean(err.Error())
+	return err.Error()
 }
 
 // tlsError says why the TLS handshake with addr ("host:port") failed.
@@ -124,13 +128,16 @@ func tlsError(ctx context.Context, addr string, err error) *fault.Error {
 	switch {
 	case errors.As(err, &authority):
 		e.Happened = "the certificate of " + addr + " is signed by an authority that is not trusted here"
-		e.Advice = "If the host has a private authority, give its certificate as ca.crt in the secret for this URL."
+		e.Advice = "If the host has a private authority, give its certificate as ca.crt in the secret for this URL. If that is there already, the host may not send the certificates between."
 	case errors.As(err, &name):
 		e.Happened, e.Server = "the certificate of "+addr+" is for another name", name.Error()
 		e.Advice = "Use a name in the URL that the certificate has, or have the certificate extended."
 	case errors.As(err, &invalid):
 		e.Happened, e.Server = "the certificate of "+addr+" is not valid", invalid.Error()
-		e.Advice = "Check the clock of this machine, and have the certificate renewed."
+		e.Advice = "Have the certificate issued anew, for a server."
+		if invalid.Reason == x509.Expired {
+			e.Advice = "Check the clock of this machine, and have the certificate renewed."
+		}
 	case errors.As(err, &record):
 		e.Happened = addr + " does not speak TLS on this port"
 		e.Advice = "Check the port, and whether the URL should begin with http://."
@@ -159,10 +166,18 @@ func isAlert(err error) bool {
 // over, so it may come while the answer is awaited; and the end of the
 // connection may overtake it, so that nothing is left but a reset.
 func alertError(addr string, err error) *fault.Error {
-	return &fault.Error{Kind: fault.TLS, Phase: fault.PhaseTLS, Err: err, Transient: !isAlert(err),
+	e := &fault.Error{Kind: fault.TLS, Phase: fault.PhaseTLS, Err: err, Transient: !isAlert(err),
 		Happened: addr + " refused the TLS connection: " + cause(err),
 		Advice:   "If the host wants a client certificate, give tls.crt and tls.key in the secret for this URL; if they are there, check that the host trusts them."}
+	if cause(err) == errNoCommonVersion.Error() { // crypto/tls has its own type in the error
+		e.Advice = "The host speaks no TLS 1.2 or later, and older versions are not considered safe any more. Ask its operator to update it."
+	}
+	return e
 }
+
+// errNoCommonVersion is the alert of a peer that shares no version with us
+// (RFC 8446, section 6.2).
+const errNoCommonVersion = tls.AlertError(70)
 
 // isLost tells whether err says that a peer went away.
 func isLost(err error) bool {
@@ -170,9 +185,10 @@ func isLost(err error) bool {
 	return errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) || errors.As(err, &op) && (op.Op == "read" || op.Op == "write")
 }
 
-// lost is for a connection that broke after it was made.
-func lost(phase fault.Phase, err error) *fault.Error {
+// lost is for a connection that broke after it was made. scrub hides the
+// secrets that the peer was given.
+func lost(phase fault.Phase, err error, scrub func(string) string) *fault.Error {
 	return &fault.Error{Kind: fault.Unavailable, Phase: phase, Transient: true, Err: err,
-		Happened: "the connection broke: " + cause(err),
+		Happened: "the connection broke: " + fault.Clean(scrub(innermost(err))),
 		Advice:   "Try again; if it happens every time, check what is between here and the server."}
 }

@@ -125,7 +125,8 @@ func (r *reading) roundTrip(ctx context.Context, at endpoint, q request, authori
 	}
 	x := &exchange{reading: r, at: at, resp: resp, cancel: cancel, before: r.log.BytesIn}
 	x.body = counted{r: resp.Body, n: &r.log.BytesIn}
-	if encoding := resp.Header.Get("Content-Encoding"); encoding == "gzip" || encoding == "x-gzip" {
+	// The names of codings have no case (RFC 9110, section 8.4.1).
+	if encoding := strings.ToLower(resp.Header.Get("Content-Encoding")); encoding == "gzip" || encoding == "x-gzip" {
 		x.body = &gunzip{from: x.body}
 	}
 	return x, nil

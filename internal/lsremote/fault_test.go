@@ -229,7 +229,7 @@ func TestHTTPGzip(t *testing.T) {
 			}))})
 		return read(t, newTestClient(t, Config{}), s.URL+"/a.git", refs("HEAD"))
 	}
-	for _, encoding := range []string{"gzip", "x-gzip"} {
+	for _, encoding := range []string{"gzip", "x-gzip", "GZIP"} {
 		a, err := serve(whole, encoding)
 		if err != nil {
 			t.Fatal(err)

@@ -70,10 +70,18 @@ func loginsOf(addresses ...string) []*url.Userinfo {
 // requests itself also answers in the place of the server.
 func (p *proxies) scrub(text string) string {
 	for _, login := range p.logins {
-		password, _ := login.Password()
-		text = gitauth.ScrubLogin(text, login.Username(), password)
+		text = scrubLogin(text, login)
 	}
 	return text
+}
+
+// scrubLogin hides the credentials of one proxy, nil for none, in text.
+func scrubLogin(text string, login *url.Userinfo) string {
+	if login == nil {
+		return text
+	}
+	password, _ := login.Password()
+	return gitauth.ScrubLogin(text, login.Username(), password)
 }
 
 func firstEnv(names ...string) string {

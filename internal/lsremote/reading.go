@@ -72,7 +72,7 @@ func (r *reading) fail(ctx context.Context, err error) *fault.Error {
 		e.HostWide = e.Kind == fault.Timeout && at != fault.PhaseRefs
 		return e
 	}
-	e := lost(at, err)
+	e := lost(at, err, r.scrub)
 	if at == fault.PhaseAnswer {
 		e.Advice += wantsTLS(string(r.remote.Scheme))
 	}
@@ -84,15 +84,17 @@ func (r *reading) fail(ctx context.Context, err error) *fault.Error {
 func (r *reading) explain(e *fault.Error) *fault.Error {
 	shown := *e
 	shown.Asked = r.query.String() + " of " + r.remote.String()
-	scrub := func(text string) string { return r.proxies.scrub(r.auth.Scrub(text)) }
-	shown.Happened = scrub(e.Happened)
-	shown.Advice = scrub(e.Advice)
+	shown.Happened = r.scrub(e.Happened)
+	shown.Advice = r.scrub(e.Advice)
 	if hint := r.remote.PortHint(); hint != "" {
 		shown.Advice += " " + hint
 	}
-	shown.Server = fault.Clean(scrub(e.Server))
+	shown.Server = fault.Clean(r.scrub(e.Server))
 	return &shown
 }
+
+// scrub hides the secrets of the reading in text.
+func (r *reading) scrub(text string) string { return r.proxies.scrub(r.auth.Scrub(text)) }
 
 // entry returns what the log says about the reading.
 func (r *reading) entry(a *Advertisement, outcome fault.Kind, took time.Duration) LogEntry {

@@ -1,6 +1,8 @@
 package lsremote
 
 import (
+	"crypto/tls"
+	"crypto/x509"
 	"fmt"
 	"strings"
 	"testing"
@@ -139,6 +141,18 @@ func TestTLSHandshakeFails(t *testing.T) {
 		t.Errorf("got %+v", *e)
 	}
 	wantText(t, err, "the TLS handshake with "+old.Addr()+" failed")
+	// Or an alert.
+	refuses := gittest.ServeHTTP(t, "", gittest.HTTPOptions{TLS: &gittest.TLSOptions{MaxVersion: tls.VersionTLS11}})
+	_, err = read(t, newTestClient(t, Config{}), refuses.URL+"/a.git", refs("HEAD"))
+	wantText(t, wantFault(t, err, fault.TLS), "protocol version not supported", "no TLS 1.2 or later")
+}
+
+// What is wrong with a certificate decides what to do about it.
+func TestTLSInvalidCertificates(t *testing.T) {
+	for reason, want := range map[x509.InvalidReason]string{x509.Expired: "clock of this machine", x509.IncompatibleUsage: "issued anew, for a server"} {
+		err := tlsError(t.Context(), "git.example.com:443", x509.CertificateInvalidError{Reason: reason})
+		wantText(t, err, "is not valid", want)
+	}
 }
 
 // The wrong scheme for the port, both ways.

@@ -155,6 +155,6 @@ func proxyError(ctx context.Context, u *url.URL, err error) *fault.Error {
 		return e
 	}
 	return &fault.Error{Kind: fault.Proxy, Phase: fault.PhaseDial, HostWide: true, Err: err,
-		Happened: "no connection through the proxy " + name + ": " + cause(err),
+		Happened: "no connection through the proxy " + name + ": " + fault.Clean(scrubLogin(innermost(err), u.User)),
 		Advice:   "Check that the proxy is up and may reach this host, or name the host in no_proxy."}
 }
