@@ -168,7 +168,7 @@ func (a *app) statusError(resp *http.Response, body []byte, token string) error 
 		Message string `json:"message"`
 	}
 	if json.NewDecoder(bytes.NewReader(body)).Decode(&said) == nil {
-		f.Server = fault.Clean(strings.ReplaceAll(said.Message, token, masked))
+		f.Server = fault.Clean(scrub(said.Message, []login{{secret: token}}, nil))
 	}
 	limited := resp.Header.Get("Retry-After") != "" || resp.Header.Get("X-Ratelimit-Remaining") == "0"
 	switch {
