@@ -242,9 +242,13 @@ func (x *exchange) expect(media string) error {
 // a connection of HTTP/1.1 can be used again.
 const worthDraining = 128 << 10
 
-// drainTime is how long the end of a body is waited for after the answer is
-// complete.
+// drainTime is how long a body is waited for when all that counts is there: the
+// refs, or a status that is an answer of its own. A server that falls silent in
+// the middle of an error's text must not turn that error into a timeout.
 const drainTime = time.Second
+
+// soon gives up the body after drainTime, unless stop is called before.
+func (x *exchange) soon() (stop func() bool) { return time.AfterFunc(drainTime, x.cancel).Stop }
 
 // finish reads to the end of the body, where that serves the connection. It
 // fails only where the end holds a checksum of what was read before.
@@ -258,8 +262,7 @@ func (x *exchange) finish(p *pktReader, stopped bool) error {
 	if stopped && (x.resp.ProtoMajor > 1 || left > worthDraining) {
 		return nil
 	}
-	timer := time.AfterFunc(drainTime, x.cancel)
-	defer timer.Stop()
+	defer x.soon()()
 	err := p.drain(worthDraining)
 	if _, compressed := x.body.(*gunzip); compressed && !stopped {
 		return err

@@ -186,6 +186,53 @@ func TestHTTPBodyWithoutEnd(t *testing.T) {
 
 // Trap 10: cut at each byte, in each way in which HTTP can show or hide it, an
 // answer is an error and never a short list.
+// stalled answers the beginning of an answer whose body never ends.
+func stalled(code int, contentType, location string) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Content-Type", contentType)
+		w.Header().Set("Location", location)
+		w.WriteHeader(code)
+		_, _ = io.WriteString(w, "because")
+		_ = http.NewResponseController(w).Flush()
+		<-r.Context().Done()
+	})
+}
+
+// The body of a refusal that never ends does not hide what the status says, nor
+// does it say that the host is dead; and that of a redirect is not waited for.
+func TestHTTPStalledRefusals(t *testing.T) {
+	root := gittest.Repos(t)
+	for name, c := range map[string]struct {
+		answer http.Handler
+		kind   fault.Kind
+		text   string
+	}{
+		"401":      {stalled(401, "text/plain", ""), fault.Authentication, "because"},
+		"403":      {stalled(403, "text/plain", ""), fault.Forbidden, "because"},
+		"404":      {stalled(404, "text/plain", ""), fault.NotFound, "because"},
+		"500":      {stalled(500, "text/plain", ""), fault.Unavailable, "because"},
+		"a page":   {stalled(200, "text/html", ""), fault.NotGit, "web page"},
+		"redirect": {stalled(302, "text/html", "/a.git/info/refs"), "", ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := gittest.ServeHTTP(t, root, gittest.HTTPOptions{Middleware: gittest.Instead(func(r *http.Request) bool { return strings.HasPrefix(r.URL.Path, "/moved") }, c.answer)})
+			a, err := read(t, newTestClient(t, Config{Timeout: 30 * time.Second}), s.URL+"/moved", refs("refs/heads/main"))
+			if c.kind == "" {
+				if err != nil {
+					t.Fatal(err)
+				}
+				only(t, a, wantMain)
+				return
+			}
+			if fault.KindOf(err) != c.kind {
+				t.Fatalf("got %v", err)
+			}
+			wantText(t, err, c.text)
+		})
+	}
+}
+
 func TestHTTPTruncated(t *testing.T) {
 	v2 := pkts(idA+" HEAD symref-target:refs/heads/main", idB+" refs/tags/v1 peeled:"+idA)
 	v0 := join(pkts("# service=git-upload-pack"), pkts(idA+" HEAD"+someCaps, idB+" refs/tags/v1", idA+" refs/tags/v1^{}"))

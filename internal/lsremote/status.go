@@ -133,6 +133,7 @@ const maxErrorText = 4 << 10
 
 // start returns the start of an error's body, and ends the exchange.
 func (x *exchange) start() []byte {
+	defer x.soon()()
 	body, _ := io.ReadAll(io.LimitReader(x, maxErrorText))
 	x.discard()
 	return body
@@ -171,6 +172,7 @@ func saysTLS(body []byte) bool {
 // discard reads the rest of a short body, so that the connection can be used
 // again, and ends the exchange.
 func (x *exchange) discard() {
+	defer x.soon()()
 	_, _ = io.CopyN(io.Discard, x, maxErrorText)
 	x.close()
 }
@@ -181,6 +183,7 @@ var dumbRef = regexp.MustCompile(`^([0-9a-f]{40}|[0-9a-f]{64})\t`)
 // notGit is for a success that is not an answer of a smart git server. Nothing
 // in it is taken for a ref.
 func (x *exchange) notGit() *fault.Error {
+	defer x.soon()()
 	start, _ := io.ReadAll(io.LimitReader(x, 512))
 	e := &fault.Error{Kind: fault.NotGit, Phase: fault.PhaseAnswer, Status: x.resp.StatusCode,
 		Happened: "the server's answer is not that of a git server", Server: "content of type " + x.resp.Header.Get("Content-Type"),
