@@ -108,6 +108,16 @@ func refuse(happened, advice string) *fault.Error {
 // maxQuoted bounds how much of a name is shown, in bytes.
 const maxQuoted = 200
 
+// Shown returns a name as a diagnostic may show it: a server chooses names, and
+// git allows all in them but ASCII's control characters. One that cannot be seen
+// as it is, or is very long, is quoted.
+func Shown(name string) string {
+	if quoted := quote(name); quoted != `"`+name+`"` {
+		return quoted
+	}
+	return name
+}
+
 // quote shows a name as it would stand in the configuration, with what cannot
 // be seen escaped.
 func quote(name string) string {

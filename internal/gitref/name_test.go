@@ -205,3 +205,18 @@ func TestIDs(t *testing.T) {
 		}
 	}
 }
+
+func TestShown(t *testing.T) {
+	for name, want := range map[string]string{
+		"refs/heads/main":           "refs/heads/main",
+		"refs/heads/größe":          "refs/heads/größe",
+		"refs/tags/\u009b31m1.0.0":  `"refs/tags/\u009b31m1.0.0"`, // CSI: a terminal would obey
+		"refs/tags/v1\u202e0.1.0.0": `"refs/tags/v1\u202e0.1.0.0"`,
+		"refs/tags/v1\u200b.0.0":    `"refs/tags/v1\u200b.0.0"`,
+		strings.Repeat("x", 9999):   `"` + strings.Repeat("x", 200) + `"…`,
+	} {
+		if got := Shown(name); got != want {
+			t.Errorf("Shown(%+q) = %s, want %s", name, got, want)
+		}
+	}
+}

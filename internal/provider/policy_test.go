@@ -3,6 +3,7 @@ package provider
 import (
 	"fmt"
 	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 
@@ -147,4 +148,21 @@ func TestI7_NoDriftNoise(t *testing.T) {
 	w.plan(0)
 	w.plan(0, "-refresh-only")
 	w.plan(0, "-refresh=false")
+}
+
+// A server names the tag that a range picks.
+func TestAServersNameDoesNotPaintTheTerminal(t *testing.T) {
+	root := gittest.Repos(t)
+	repo := filepath.Join(root, "a.git")
+	name := "refs/tags/\u009b31m\u202e7.0.0"
+	gittest.Git(t, repo, "update-ref", name, commitFoo)
+	w := newWorkspace(t)
+	w.write(fmt.Sprintf("resource \"gitpin_pin\" \"p\" {\n  url = %q\n  semver = \"7.x\"\n  tag_filter = { pattern = \"(7.*)\", extract = \"$1\" }\n}\n", repo))
+	w.apply()
+	gittest.Git(t, repo, "update-ref", name, commitMain)
+	r := w.plan(1)
+	wantText(t, r.all(), `"refs/tags/\u009b31m\u202e7.0.0" of `, "has moved")
+	if strings.ContainsAny(r.all(), "\u009b\u202e") {
+		t.Errorf("raw: %+q", r.all())
+	}
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/types/basetypes"
 
 	"github.com/gitpin/terraform-provider-gitpin/internal/gitpoll"
+	"github.com/gitpin/terraform-provider-gitpin/internal/gitref"
 	"github.com/gitpin/terraform-provider-gitpin/internal/pinning"
 )
 
@@ -143,5 +144,5 @@ func named(t gitpoll.Target, trackingRef string) string {
 	if trackingRef == "" {
 		return t.URL
 	}
-	return trackingRef + " of " + t.URL
+	return gitref.Shown(trackingRef) + " of " + t.URL
 }
