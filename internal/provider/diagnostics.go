@@ -50,9 +50,13 @@ func checkURL(text string) diag.Diagnostics {
 	return diags
 }
 
+// forgedObservation is also for an observation of which only a part is known: a
+// data source's own is known as a whole or not at all. It could not be planned:
+// which observation stays is decided by its plumbing, and core compares what was
+// planned of a known field with what the apply plans.
 func forgedObservation() diag.Diagnostic {
 	return diag.NewErrorDiagnostic("The observation was not made by a gitpin data source",
-		"The checksum of the observation does not fit its fields: it was written or edited by hand, or a part of it was replaced. "+
+		"The checksum of the observation does not fit its fields, or only some of them are known: it was written or edited by hand, or a part of it was replaced. "+
 			"Nothing is recorded, since a pin only ever holds a commit that was read from the remote. "+
 			"Hand on the whole object as it is: observation = data.gitpin_ref.NAME.observation.")
 }

@@ -33,6 +33,8 @@ func (m pinModel) validateFeed(ctx context.Context) diag.Diagnostics {
 		diags.AddError("A pin needs an observation or a url",
 			"The observation is null or missing, and there is no url either. Set observation = data.gitpin_ref.NAME.observation "+
 				"(it is never null, even where the reading failed), or url with one of branch, tag, ref and semver.")
+	case isSet(m.Observation) && !wholly(ctx, m.Observation):
+		diags.Append(forgedObservation())
 	case m.Observation.IsNull():
 		diags.Append(m.selectorModel.validate(ctx)...)
 	}

@@ -56,8 +56,11 @@ func (m pinSetModel) validateFeed(ctx context.Context) diag.Diagnostics {
 		element := m.feed().Elements()[name]
 		switch {
 		case element.IsNull():
-			diags.AddError("A member of the pin set is null", "The member "+name+" is null. Leave it out of the map, or give it a value.")
-		case !element.IsUnknown() && !m.strict():
+			diags.AddError("A member of the pin set is null", fmt.Sprintf("The member %q is null. Leave it out of the map, or give it a value.", name))
+		case element.IsUnknown():
+		case m.strict() && !wholly(ctx, element):
+			diags.Append(forMember(name, diag.Diagnostics{forgedObservation()})...)
+		case !m.strict():
 			s, more := selectorOf(ctx, element)
 			diags.Append(more...)
 			diags.Append(forMember(name, s.validate(ctx))...)

@@ -102,6 +102,17 @@ func TestI1_AHandWrittenObservationIsRefused(t *testing.T) {
 		r := w.plan(1)
 		wantText(t, r.all(), "was not made by a gitpin data source", "Nothing is recorded")
 	}
+
+	// A part that is known only at apply, though it may be the right one then.
+	later := "resource \"terraform_data\" \"later\" {\n  input = data.gitpin_ref.d.observation.observed_at\n}\n"
+	edited := "merge(data.gitpin_ref.d.observation, { observed_at = terraform_data.later.output })"
+	for _, pin := range []string{
+		"resource \"gitpin_pin\" \"p\" {\n  observation = " + edited + "\n}\n",
+		"resource \"gitpin_pin_set\" \"s\" {\n  observations = { m = " + edited + " }\n}\n",
+	} {
+		w.write(config, later, pin)
+		wantText(t, w.plan(1).all(), "was not made by a gitpin data source", "only some of them are known")
+	}
 }
 
 func TestWrongConfigurationIsFoundByValidate(t *testing.T) {

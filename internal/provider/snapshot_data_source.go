@@ -2,6 +2,7 @@ package provider
 
 import (
 	"context"
+	"fmt"
 	"maps"
 	"slices"
 	"time"
@@ -90,7 +91,7 @@ func (m snapshotModel) parse(ctx context.Context) (map[string]gitpoll.Target, di
 	elements := m.Targets.Elements()
 	for _, name := range slices.Sorted(maps.Keys(elements)) {
 		if elements[name].IsNull() {
-			diags.AddError("A target is null", "The target "+name+" is null. Leave it out of the map, or give it a value.")
+			diags.AddError("A target is null", fmt.Sprintf("The target %q is null. Leave it out of the map, or give it a value.", name))
 			continue
 		}
 		if elements[name].IsUnknown() {
