@@ -197,7 +197,9 @@ func TestReadV0AllocatesNothingPerUnwantedRef(t *testing.T) {
 		})
 	}
 	few, many := allocs(stream(300)), allocs(stream(3000))
-	if many > few+3 { // the buffer may grow
+	// The buffer may grow, and what other tests have left in the background is
+	// counted too. One for each ref would be 8,100 more.
+	if many > few+100 {
 		t.Errorf("%.0f allocations for 600 refs, %.0f for 6,000", few, many)
 	}
 }
