@@ -32,7 +32,9 @@ func main() {
 	debug := flag.Bool("debug", false, "serve for a debugger: print the TF_REATTACH_PROVIDERS value and wait")
 	flag.Parse()
 	if !*debug && !mayLog(os.Environ()) {
-		_ = os.Setenv(sdkLog, "off")
+		for _, name := range sdkLogs {
+			_ = os.Setenv(name, "off")
+		}
 	}
 	if err := serve(*debug); err != nil {
 		fmt.Fprintln(os.Stderr, err)

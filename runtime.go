@@ -8,9 +8,12 @@ import "strings"
 // megabytes has doubled, which takes a fifth of the CPU time of a large plan.
 const ballast = 16 << 20
 
-// sdkLog is the environment variable for the level of the SDK's own log
-// (terraform-plugin-log).
-const sdkLog = "TF_LOG_SDK"
+// sdkLogs are the environment variables for the levels of the SDK's own log
+// (terraform-plugin-log) and of the framework's part of it. The framework looks
+// for its logger once for every attribute of a resource, through a context that
+// has grown by one for each attribute before, unless its own level is off: ten
+// minutes for a set of ten thousand pins.
+var sdkLogs = []string{"TF_LOG_SDK", "TF_LOG_SDK_FRAMEWORK"}
 
 // mayLog reports whether anybody can see the SDK's log: Terraform passes the
 // environment on to its providers, and drops what they log unless a variable of

@@ -3,7 +3,6 @@ package provider
 import (
 	"context"
 	"errors"
-	"slices"
 
 	"github.com/hashicorp/terraform-plugin-framework/diag"
 
@@ -36,8 +35,9 @@ func (c setChange) members(ctx context.Context) ([]setMember, diag.Diagnostics) 
 func (c setChange) membersOf(ctx context.Context, feed pinSetModel, genuine bool) ([]setMember, diag.Diagnostics) {
 	recorded, diags := c.recorded(ctx)
 	var members []setMember
-	for _, name := range feed.names() {
-		element := feed.feed().Elements()[name]
+	elements := feed.feed().Elements()
+	for _, name := range sortedNames(elements) {
+		element := elements[name]
 		m := setMember{name: name, known: wholly(ctx, element)}
 		if m.known {
 			target, offered, more := feed.target(ctx, element, genuine)
@@ -50,10 +50,12 @@ func (c setChange) membersOf(ctx context.Context, feed pinSetModel, genuine bool
 		return members, diags
 	}
 	triggered := feed.triggersChanged(c.prior.policyModel)
-	for name, prior := range matchPrior(members, recorded) {
-		i := slices.IndexFunc(members, func(m setMember) bool { return m.name == name })
-		members[i].change.prior, members[i].change.priorTarget = &prior.record, prior.target
-		members[i].change.priorPolicy, members[i].change.triggersChanged = c.prior.policy(), triggered
+	priors := matchPrior(members, recorded)
+	for i := range members {
+		if prior, there := priors[members[i].name]; there {
+			members[i].change.prior, members[i].change.priorTarget = &prior.record, prior.target
+			members[i].change.priorPolicy, members[i].change.triggersChanged = c.prior.policy(), triggered
+		}
 	}
 	return members, diags
 }
@@ -76,14 +78,15 @@ func (c setChange) recorded(ctx context.Context) ([]recordedMember, diag.Diagnos
 func (m pinSetModel) recordedMembers(ctx context.Context, facts map[string]pinning.Facts) ([]recordedMember, diag.Diagnostics) {
 	models, diags := m.records(ctx)
 	var members []recordedMember
-	for _, name := range m.names() {
+	elements := m.feed().Elements()
+	for _, name := range sortedNames(elements) {
 		model, there := models[name]
 		if !there {
 			continue
 		}
 		record, more := model.record(ctx, facts[name], m.strict())
 		diags.Append(more...)
-		target, _, more := m.target(ctx, m.feed().Elements()[name], false)
+		target, _, more := m.target(ctx, elements[name], false)
 		diags.Append(more...)
 		members = append(members, recordedMember{name, target, record})
 	}
@@ -95,26 +98,38 @@ func (m pinSetModel) recordedMembers(ctx context.Context, facts map[string]pinni
 // renamed key keeps its pin), last the one of the same name, whose plumbing has
 // changed. Each record is used once.
 func matchPrior(members []setMember, recorded []recordedMember) map[string]recordedMember {
+	byName, byPlumbing := map[string][]recordedMember{}, map[string][]recordedMember{}
+	plumbings := map[string]string{} // of what is recorded, by name
+	for _, r := range recorded {
+		byName[r.name] = []recordedMember{r}
+		if plumbing, err := r.target.Plumbing(); err == nil {
+			plumbings[r.name] = plumbing
+			byPlumbing[plumbing] = append(byPlumbing[plumbing], r)
+		}
+	}
 	found, used := map[string]recordedMember{}, map[string]bool{}
-	match := func(fits func(m setMember, r recordedMember, same bool) bool) {
+	match := func(candidates func(name, plumbing string) []recordedMember) {
 		for _, m := range members {
 			if _, done := found[m.name]; done || !m.known {
 				continue
 			}
-			plumbing, err := m.change.target.Plumbing()
-			for _, r := range recorded {
-				other, otherErr := r.target.Plumbing()
-				same := err == nil && otherErr == nil && plumbing == other
-				if !used[r.name] && fits(m, r, same) {
+			plumbing, _ := m.change.target.Plumbing() // "" if it cannot be parsed
+			for _, r := range candidates(m.name, plumbing) {
+				if !used[r.name] {
 					found[m.name], used[r.name] = r, true
 					break
 				}
 			}
 		}
 	}
-	match(func(m setMember, r recordedMember, same bool) bool { return same && m.name == r.name })
-	match(func(_ setMember, _ recordedMember, same bool) bool { return same })
-	match(func(m setMember, r recordedMember, _ bool) bool { return m.name == r.name })
+	match(func(name, plumbing string) []recordedMember {
+		if plumbing == "" || plumbing != plumbings[name] {
+			return nil
+		}
+		return byName[name]
+	})
+	match(func(_, plumbing string) []recordedMember { return byPlumbing[plumbing] })
+	match(func(name, _ string) []recordedMember { return byName[name] })
 	return found
 }
 

@@ -36,8 +36,9 @@ func (m pinSetModel) feed() types.Map {
 	return m.Pins
 }
 
-// names returns the members' names, sorted.
-func (m pinSetModel) names() []string { return slices.Sorted(maps.Keys(m.feed().Elements())) }
+// sortedNames returns the names of members or targets in a fixed order. It takes
+// what Elements of a map has returned, which is a copy each time.
+func sortedNames(elements map[string]attr.Value) []string { return slices.Sorted(maps.Keys(elements)) }
 
 // validateFeed checks that the set is fed in exactly one of the two ways, and
 // each member's selector.
@@ -52,8 +53,9 @@ func (m pinSetModel) validateFeed(ctx context.Context) diag.Diagnostics {
 	if diags.HasError() || m.Observations.IsUnknown() || m.Pins.IsUnknown() {
 		return diags // what is unknown may still turn out to be null
 	}
-	for _, name := range m.names() {
-		element := m.feed().Elements()[name]
+	elements := m.feed().Elements()
+	for _, name := range sortedNames(elements) {
+		element := elements[name]
 		switch {
 		case element.IsNull():
 			diags.AddError("A member of the pin set is null", fmt.Sprintf("The member %q is null. Leave it out of the map, or give it a value.", name))

@@ -89,7 +89,7 @@ func (m snapshotModel) parse(ctx context.Context) (map[string]gitpoll.Target, di
 	var diags diag.Diagnostics
 	targets := map[string]gitpoll.Target{}
 	elements := m.Targets.Elements()
-	for _, name := range slices.Sorted(maps.Keys(elements)) {
+	for _, name := range sortedNames(elements) {
 		if elements[name].IsNull() {
 			diags.AddError("A target is null", fmt.Sprintf("The target %q is null. Leave it out of the map, or give it a value.", name))
 			continue
