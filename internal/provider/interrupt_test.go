@@ -4,7 +4,6 @@ package provider
 
 import (
 	"bytes"
-	"fmt"
 	"net/http"
 	"os/exec"
 	"path/filepath"
@@ -34,15 +33,11 @@ func (w *workspace) start(args ...string) *running {
 	return r
 }
 
-// end sends a signal and waits for the end. all also sends it to the provider.
+// end sends a signal to the CLI and its provider, and waits for the end.
 // The guard is far below the timeout of the readings here.
-func (r *running) end(t *testing.T, signal syscall.Signal, all bool) result {
+func (r *running) end(t *testing.T, signal syscall.Signal) result {
 	t.Helper()
-	to := r.cmd.Process.Pid
-	if all {
-		to = -to
-	}
-	if err := syscall.Kill(to, signal); err != nil {
+	if err := syscall.Kill(-r.cmd.Process.Pid, signal); err != nil {
 		t.Fatal(err)
 	}
 	guard := time.AfterFunc(2*time.Minute, func() { _ = syscall.Kill(-r.cmd.Process.Pid, syscall.SIGKILL) })
@@ -75,48 +70,22 @@ func mute(t *testing.T, root string) (url string, silence func(bool), asked <-ch
 	return server.URL + "/a.git", func(on bool) { <-quiet; quiet <- on }, requests
 }
 
-// Field case 50: an interrupt ends a reading at once, with a timeout of an hour,
-// whatever the provider is at.
-func TestInterruptEndsEveryReading(t *testing.T) {
+// Field case 50: an interrupt ends a reading at once, with a timeout of an hour.
+// Terraform does not pass it on while it plans as a part of apply; a terminal
+// sends it to the provider as well.
+func TestInterruptEndsAReadingOfApply(t *testing.T) {
 	url, silence, asked := mute(t, gittest.Repos(t))
 	const slow = "provider \"gitpin\" {\n  timeout = \"1h\"\n}\n"
 	w := newWorkspace(t)
-	w.write(slow, selfPin(url, "main", ""))
-	w.apply()
+	w.write(slow, selfPin(url, "foo", ""))
 	silence(true)
-	const stopped, ours = "Interrupt received", "the run was interrupted"
-	for name, c := range map[string]struct {
-		config string
-		args   []string
-		all    bool
-		says   string
-	}{
-		"data source": {fmt.Sprintf("data \"gitpin_ref\" \"d\" {\n  url = %q\n  branch = \"main\"\n}\n", url), []string{"plan"}, false, stopped},
-		"wait":        {fmt.Sprintf("data \"gitpin_ref\" \"d\" {\n  url = %q\n  branch = \"new\"\n  wait = { timeout = \"2h\" }\n}\n", url), []string{"plan"}, false, stopped},
-		"snapshot":    {fmt.Sprintf("data \"gitpin_snapshot\" \"d\" {\n  targets = { a = { url = %q, branch = \"main\" } }\n}\n", url), []string{"plan"}, false, stopped},
-		"refresh":     {selfPin(url, "main", ""), []string{"plan"}, false, stopped},
-		"new reading": {selfPin(url, "foo", ""), []string{"plan", "-refresh=false"}, false, stopped},
-		// Terraform does not pass it on while it plans as a part of apply. A
-		// terminal sends it to the provider as well.
-		"as a part of apply": {selfPin(url, "foo", ""), []string{"apply", "-auto-approve", "-refresh=false"}, true, ours},
-	} {
-		t.Run(name, func(t *testing.T) {
-			w.write(slow, c.config)
-			for len(asked) > 0 {
-				<-asked
-			}
-			r := w.start(append(c.args, "-no-color")...)
-			<-asked
-			ended := r.end(t, syscall.SIGINT, c.all)
-			if ended.code == 0 {
-				t.Errorf("the command succeeded:\n%s", ended.all())
-			}
-			wantText(t, ended.all(), c.says)
-		})
+	r := w.start("apply", "-auto-approve", "-no-color")
+	<-asked
+	ended := r.end(t, syscall.SIGINT)
+	if ended.code == 0 {
+		t.Errorf("the command succeeded:\n%s", ended.all())
 	}
-	silence(false)
-	w.write(slow, selfPin(url, "main", ""))
-	w.plan(0)
+	wantText(t, ended.all(), "the run was interrupted")
 }
 
 // A CLI or provider that is killed in the middle of an apply leaves the old pin,
@@ -132,7 +101,7 @@ func TestKillLeavesTheOldPin(t *testing.T) {
 		silence(true)
 		r := w.start("apply", "-auto-approve", "-no-color")
 		<-asked
-		r.end(t, syscall.SIGKILL, true)
+		r.end(t, syscall.SIGKILL)
 		silence(false)
 		want(t, "commit", w.state(thePin)["commit"], commitMain)
 	}
