@@ -169,16 +169,7 @@ func Clean(text string) string {
 	if len(text) > 8*maxServerText {
 		text = text[:8*maxServerText]
 	}
-	text = strings.ToValidUTF8(text, "�")
-	text = strings.Map(func(r rune) rune {
-		switch {
-		case unicode.IsSpace(r):
-			return ' '
-		case unicode.IsControl(r), unicode.Is(unicode.Cf, r):
-			return -1
-		}
-		return r
-	}, text)
+	text = Visible(text)
 	text = strings.Join(strings.Fields(text), " ")
 	if len(text) <= maxServerText {
 		return text
@@ -188,4 +179,18 @@ func Clean(text string) string {
 		cut--
 	}
 	return text[:cut] + "…"
+}
+
+// Visible returns text as valid UTF-8 without control and invisible formatting
+// characters, and with a space for each white one.
+func Visible(text string) string {
+	return strings.Map(func(r rune) rune {
+		switch {
+		case unicode.IsSpace(r):
+			return ' '
+		case unicode.IsControl(r), unicode.Is(unicode.Cf, r):
+			return -1
+		}
+		return r
+	}, strings.ToValidUTF8(text, "�"))
 }

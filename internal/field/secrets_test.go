@@ -37,14 +37,21 @@ var echoes = map[string]func(said string) http.Handler{
 	"403 body, cut":    func(said string) http.Handler { return gittest.Status(403, strings.Repeat("x", 290)+said) },
 	"403 body, blanks": func(said string) http.Handler { return gittest.Status(403, strings.Repeat(" ", 2395)+said+"x") },
 	"403 body, 4 KiB":  func(said string) http.Handler { return gittest.Status(403, strings.Repeat(" ", 4090)+said) },
-	"403 JSON":         jsonMessage,
-	"404 body":         func(said string) http.Handler { return gittest.Status(404, said) },
-	"429 body":         func(said string) http.Handler { return gittest.Status(429, said, "Retry-After", said) },
-	"500 body":         func(said string) http.Handler { return gittest.Status(500, said) },
-	"content type":     func(said string) http.Handler { return gittest.Answer("text/"+said, []byte(said)) },
-	"web page":         gittest.HTML,
-	"redirect path":    func(said string) http.Handler { return gittest.Redirect(302, "/login/"+url.PathEscape(said)) },
-	"redirect query":   func(said string) http.Handler { return gittest.Redirect(302, "/login?token="+url.QueryEscape(said)) },
+	// What is hidden is short, so that the end of what is read is shown.
+	"403 body, often": func(said string) http.Handler {
+		return gittest.Status(403, strings.Repeat(strings.Repeat(" ", 100)+said, 4096/(100+len(said))+1))
+	},
+	"403 body, invisible": func(said string) http.Handler {
+		return gittest.Status(403, said[:len(said)/2]+"\u200b"+said[len(said)/2:])
+	},
+	"403 JSON":       jsonMessage,
+	"404 body":       func(said string) http.Handler { return gittest.Status(404, said) },
+	"429 body":       func(said string) http.Handler { return gittest.Status(429, said, "Retry-After", said) },
+	"500 body":       func(said string) http.Handler { return gittest.Status(500, said) },
+	"content type":   func(said string) http.Handler { return gittest.Answer("text/"+said, []byte(said)) },
+	"web page":       gittest.HTML,
+	"redirect path":  func(said string) http.Handler { return gittest.Redirect(302, "/login/"+url.PathEscape(said)) },
+	"redirect query": func(said string) http.Handler { return gittest.Redirect(302, "/login?token="+url.QueryEscape(said)) },
 	"redirect user": func(said string) http.Handler {
 		return gittest.Redirect(302, "https://"+url.PathEscape(said)+"@h.invalid/x")
 	},

@@ -28,7 +28,8 @@ const minKeyLine = 16
 // Scrub returns text with every secret of a replaced by "***", in each form in
 // which servers and libraries repeat them: raw, base64 (alone, as "user:secret"
 // of a Basic header, and inside anything longer), hexadecimal, percent-encoded,
-// JSON-, Go- and HTML-escaped. A secret of fewer than four bytes is replaced
+// JSON-, Go- and HTML-escaped. So is the beginning of one at the very end of text,
+// which may have been cut there. A secret of fewer than four bytes is replaced
 // only where it is a word of its own.
 func (a *Auth) Scrub(text string) string {
 	parts := a.parts()
@@ -74,7 +75,7 @@ func scrub(text string, logins []login, pems []string) string {
 			}
 		}
 	}
-	text = replaceAll(text, long)
+	text = replaceCut(replaceAll(text, long), long)
 	for _, word := range longestFirst(short) {
 		text = replaceWord(text, word)
 	}
@@ -183,6 +184,19 @@ func replaceAll(text string, list []string) string {
 		pairs = append(pairs, s, masked)
 	}
 	return strings.NewReplacer(pairs...).Replace(text)
+}
+
+// replaceCut replaces the beginning of a secret at the end of text: what strangers
+// say is read up to a bound, which may lie within one.
+func replaceCut(text string, list []string) string {
+	for _, s := range longestFirst(list) {
+		for n := min(len(s), len(text)); n >= shortSecret; n-- {
+			if strings.HasSuffix(text, s[:n]) {
+				return text[:len(text)-n] + masked
+			}
+		}
+	}
+	return text
 }
 
 // replaceWord replaces word where no letter or digit touches it.

@@ -122,3 +122,21 @@ func TestLongestFirst(t *testing.T) {
 		t.Error(got)
 	}
 }
+
+// A text that was read up to a bound may end within a secret.
+func TestScrubWhereTheTextWasCut(t *testing.T) {
+	const secret = "tok_EN-1234567890.~"
+	a := mustAuth(t, "https://git.example.com/r", map[string]string{"username": "me", "password": secret})
+	basic := strings.TrimPrefix(header(t, a), "Basic ")
+	for name, form := range map[string]string{"raw": secret, "header": basic, "query": url.QueryEscape(secret)} {
+		for n := shortSecret; n < len(form); n++ {
+			out := strings.TrimRight(a.Scrub("before "+form[:n]), "=")
+			if out != "before ***" && out != "before bWU6***" { // "me:" is no secret
+				t.Errorf("%s, cut after %d bytes: %q", name, n, out)
+			}
+		}
+	}
+	if out := a.Scrub("before tok_EN after"); out != "before tok_EN after" {
+		t.Errorf("%q", out)
+	}
+}

@@ -89,7 +89,8 @@ func (r *reading) explain(e *fault.Error) *fault.Error {
 	if hint := r.remote.PortHint(); hint != "" {
 		shown.Advice += " " + hint
 	}
-	shown.Server = fault.Clean(r.scrub(e.Server))
+	// Once more as it will be seen: a secret may have had something invisible in it.
+	shown.Server = fault.Clean(r.scrub(fault.Visible(r.scrub(e.Server))))
 	return &shown
 }
 

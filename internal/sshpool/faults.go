@@ -95,7 +95,10 @@ func disconnected(err error) (text string, ok bool) {
 }
 
 // clean makes text of the server fit to be shown.
-func (h *host) clean(text string) string { return fault.Clean(h.auth.Scrub(text)) }
+func (h *host) clean(text string) string {
+	// Twice: a secret may have had something invisible in it.
+	return fault.Clean(h.auth.Scrub(fault.Visible(h.auth.Scrub(text))))
+}
 
 // fault describes a handshake or login that failed with err.
 func (hs *handshake) fault(ctx context.Context, err error) *fault.Error {
