@@ -157,6 +157,9 @@ func (c *collector) refV2(line []byte) error {
 			if len(value) != len(id) || !isHex(value) {
 				return protocolError(line, "a tag leads to something that is no object id")
 			}
+			if peeled != nil {
+				return protocolError(line, "a tag leads to two objects")
+			}
 			peeled = value
 		}
 	}

@@ -116,6 +116,7 @@ func TestReadLsRefsErrors(t *testing.T) {
 		"a peeled id of the other": {pkts(idA + " refs/tags/a peeled:" + long), capabilities{}, fault.Protocol},
 		"a peeled id, no hex":      {pkts(idA + " refs/tags/a peeled:" + strings.Repeat("x", 40)), capabilities{}, fault.Protocol},
 		"an id of zeros":           {pkts(idZero + " HEAD"), capabilities{}, fault.Protocol},
+		"two peeled ids":           {pkts(idA + " refs/tags/a peeled:" + idB + " peeled:" + idC), capabilities{}, fault.Protocol},
 		"a peeled id of zeros":     {pkts(idA + " refs/tags/a peeled:" + idZero), capabilities{}, fault.Protocol},
 		"a version 0 answer":       {pkts(idA+" HEAD\x00multi_ack", idA+" refs/heads/a"), capabilities{}, fault.Protocol},
 		"a peeled line":            {pkts(idA+" refs/tags/a", idB+" refs/tags/a^{}"), capabilities{}, fault.Protocol},
