@@ -1,6 +1,7 @@
 package lsremote
 
 import (
+	"math"
 	"reflect"
 	"strconv"
 	"strings"
@@ -189,17 +190,21 @@ func TestReadV0AllocatesNothingPerUnwantedRef(t *testing.T) {
 		return pkts(lines...)
 	}
 	q := Query{Refs: []string{"refs/heads/zzz"}, Prefixes: []string{"refs/heads/release/", "refs/pull/"}}
+	// What other tests have left in the background allocates at times, too. That
+	// only adds, so the least of several counts is the parser's own.
 	allocs := func(b []byte) float64 {
-		return testing.AllocsPerRun(10, func() {
-			if _, _, _, err := parseV0(b, q); err != nil {
-				t.Fatal(err)
-			}
-		})
+		least := math.Inf(1)
+		for range 10 {
+			least = min(least, testing.AllocsPerRun(10, func() {
+				if _, _, _, err := parseV0(b, q); err != nil {
+					t.Fatal(err)
+				}
+			}))
+		}
+		return least
 	}
 	few, many := allocs(stream(300)), allocs(stream(3000))
-	// The buffer may grow, and what other tests have left in the background is
-	// counted too. One for each ref would be 8,100 more.
-	if many > few+100 {
+	if many > few+3 { // the buffer may grow
 		t.Errorf("%.0f allocations for 600 refs, %.0f for 6,000", few, many)
 	}
 }
