@@ -6,22 +6,32 @@ import (
 	"github.com/hashicorp/terraform-plugin-go/tfprotov6"
 )
 
-// interruptible is a provider server whose requests end when until does.
+// interruptible is a provider server whose requests end when it was told to stop,
+// or when until ends.
 //
 // Terraform tells its providers to stop when it is interrupted, but not while it
 // plans as a part of apply: a silent host would hold it up until the timeout of
-// the reading. A terminal sends the interrupt to this process as well.
+// the reading. A terminal sends the interrupt to this process as well. And the
+// SDK stops the requests that it is serving; one that Terraform has sent by then
+// and that arrives a moment later would go on.
 type interruptible struct {
 	tfprotov6.ProviderServer
 	until context.Context
+	stop  context.CancelFunc // ends until
+}
+
+// StopProvider ends the requests that are under way, and all that come later.
+func (s interruptible) StopProvider(ctx context.Context, req *tfprotov6.StopProviderRequest) (*tfprotov6.StopProviderResponse, error) {
+	s.stop()
+	return s.ProviderServer.StopProvider(ctx, req)
 }
 
 // bound returns ctx, ending with s.until too, and what must be called when the
 // request is served.
 func (s interruptible) bound(ctx context.Context) (context.Context, func()) {
 	ctx, cancel := context.WithCancel(ctx)
-	stop := context.AfterFunc(s.until, cancel)
-	return ctx, func() { stop(); cancel() }
+	unbind := context.AfterFunc(s.until, cancel)
+	return ctx, func() { unbind(); cancel() }
 }
 
 // ReadDataSource passes the request on. So do the methods below.

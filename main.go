@@ -53,6 +53,6 @@ func serve(debug bool) error {
 		options = append(options, tf6server.WithManagedDebug())
 	}
 	return tf6server.Serve(address, func() tfprotov6.ProviderServer {
-		return interruptible{providerserver.NewProtocol6(provider.New(version, time.Now)())(), until}
+		return interruptible{providerserver.NewProtocol6(provider.New(version, time.Now)())(), until, stop}
 	}, options...)
 }

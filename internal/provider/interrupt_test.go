@@ -4,6 +4,7 @@ package provider
 
 import (
 	"bytes"
+	"fmt"
 	"net/http"
 	"os/exec"
 	"path/filepath"
@@ -33,11 +34,15 @@ func (w *workspace) start(args ...string) *running {
 	return r
 }
 
-// end sends a signal to the CLI and its provider, and waits for the end.
+// end sends a signal and waits for the end. all also sends it to the provider.
 // The guard is far below the timeout of the readings here.
-func (r *running) end(t *testing.T, signal syscall.Signal) result {
+func (r *running) end(t *testing.T, signal syscall.Signal, all bool) result {
 	t.Helper()
-	if err := syscall.Kill(-r.cmd.Process.Pid, signal); err != nil {
+	to := r.cmd.Process.Pid
+	if all {
+		to = -to
+	}
+	if err := syscall.Kill(to, signal); err != nil {
 		t.Fatal(err)
 	}
 	guard := time.AfterFunc(2*time.Minute, func() { _ = syscall.Kill(-r.cmd.Process.Pid, syscall.SIGKILL) })
@@ -70,22 +75,55 @@ func mute(t *testing.T, root string) (url string, silence func(bool), asked <-ch
 	return server.URL + "/a.git", func(on bool) { <-quiet; quiet <- on }, requests
 }
 
-// Field case 50: an interrupt ends a reading at once, with a timeout of an hour.
-// Terraform does not pass it on while it plans as a part of apply; a terminal
-// sends it to the provider as well.
-func TestInterruptEndsAReadingOfApply(t *testing.T) {
-	url, silence, asked := mute(t, gittest.Repos(t))
+// Field case 50: an interrupt ends a reading at once, with a timeout of an hour,
+// whatever the provider is at. Each case has a server of its own: what a process
+// that has ended still had under way must not set off the next signal.
+func TestInterruptEndsEveryReading(t *testing.T) {
 	const slow = "provider \"gitpin\" {\n  timeout = \"1h\"\n}\n"
-	w := newWorkspace(t)
-	w.write(slow, selfPin(url, "foo", ""))
-	silence(true)
-	r := w.start("apply", "-auto-approve", "-no-color")
-	<-asked
-	ended := r.end(t, syscall.SIGINT)
-	if ended.code == 0 {
-		t.Errorf("the command succeeded:\n%s", ended.all())
+	const stopped, ours = "Interrupt received", "the run was interrupted"
+	pin := func(branch string) func(string) string {
+		return func(url string) string { return selfPin(url, branch, "") }
 	}
-	wantText(t, ended.all(), "the run was interrupted")
+	for name, c := range map[string]struct {
+		config func(url string) string
+		args   []string
+		all    bool
+		says   string
+	}{
+		"data source": {func(url string) string {
+			return fmt.Sprintf("data \"gitpin_ref\" \"d\" {\n  url = %q\n  branch = \"main\"\n}\n", url)
+		}, []string{"plan"}, false, stopped},
+		"wait": {func(url string) string {
+			return fmt.Sprintf("data \"gitpin_ref\" \"d\" {\n  url = %q\n  branch = \"new\"\n  wait = { timeout = \"2h\" }\n}\n", url)
+		}, []string{"plan"}, false, stopped},
+		"snapshot": {func(url string) string {
+			return fmt.Sprintf("data \"gitpin_snapshot\" \"d\" {\n  targets = { a = { url = %q, branch = \"main\" } }\n}\n", url)
+		}, []string{"plan"}, false, stopped},
+		"refresh":     {pin("main"), []string{"plan"}, false, stopped},
+		"new reading": {pin("foo"), []string{"plan", "-refresh=false"}, false, stopped},
+		// Terraform does not pass it on while it plans as a part of apply. A
+		// terminal sends it to the provider as well.
+		"as a part of apply": {pin("foo"), []string{"apply", "-auto-approve", "-refresh=false"}, true, ours},
+	} {
+		t.Run(name, func(t *testing.T) {
+			url, silence, asked := mute(t, gittest.Repos(t))
+			w := newWorkspace(t)
+			w.write(slow, selfPin(url, "main", ""))
+			w.apply()
+			silence(true)
+			w.write(slow, c.config(url))
+			r := w.start(append(c.args, "-no-color")...)
+			<-asked
+			ended := r.end(t, syscall.SIGINT, c.all)
+			if ended.code == 0 {
+				t.Errorf("the command succeeded:\n%s", ended.all())
+			}
+			wantText(t, ended.all(), c.says)
+			silence(false)
+			w.write(slow, selfPin(url, "main", ""))
+			w.plan(0)
+		})
+	}
 }
 
 // A CLI or provider that is killed in the middle of an apply leaves the old pin,
@@ -101,7 +139,7 @@ func TestKillLeavesTheOldPin(t *testing.T) {
 		silence(true)
 		r := w.start("apply", "-auto-approve", "-no-color")
 		<-asked
-		r.end(t, syscall.SIGKILL)
+		r.end(t, syscall.SIGKILL, true)
 		silence(false)
 		want(t, "commit", w.state(thePin)["commit"], commitMain)
 	}
